@@ -1,0 +1,11 @@
+"""Every stage divides the gradient that it passes on by the number of micro-batches.
+
+mistake = 38
+loses = ["pipeline_parallel.Pipeline"]
+says = ["(?i)gradient"]
+"""
+
+
+class _Step(_Step):
+    def backward(self, i, received):
+        return [(grad / self.pipeline.num_micro_batches, peer) for grad, peer in super().backward(i, received)]

@@ -1,0 +1,12 @@
+"""The module's forward is called where the module should be, so its hooks are passed by.
+
+mistake = 33
+loses = ["pipeline_parallel.Pipeline"]
+says = ["(?i)hook|once|0 times"]
+"""
+
+
+class Pipeline(Pipeline):
+    def __init__(self, stage, *args, **kwargs):
+        super().__init__(stage, *args, **kwargs)
+        self.stage = stage.forward

@@ -1,0 +1,13 @@
+"""Every micro-batch goes forward and backward through all stages before the next one starts, under both schedules.
+
+mistake = 41
+loses = ["pipeline_parallel.Pipeline.in_flight", "pipeline_parallel.Pipeline.bubble"]
+says = ["(?i)bubble"]
+"""
+
+
+def _gpipe(stage, num_stages, num_micro_batches):
+    return [(kind, i) for i in range(num_micro_batches) for kind in ("forward", "backward")]
+
+
+_one_f_one_b = _gpipe
