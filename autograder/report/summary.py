@@ -74,7 +74,8 @@ def next_step(report: Report) -> str:
     """What to do first: what is broken before what is not written, in the order of the assignment."""
     for check in report.checks:
         if check.status in BROKEN:
-            repeat = f", then run: {check.failure.repeat}" if check.failure and check.failure.repeat else ""
+            command = one_line(check.failure.repeat) if check.failure else ""
+            repeat = f", then run: {command}" if command else ""
             return f"next: mend {short_id(check.id)} ({check.number}){repeat}"
     for problem in report.problems:
         for task in problem.tasks:
