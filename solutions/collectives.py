@@ -15,14 +15,14 @@ What holds for all eight functions:
 - Reductions take the ops SUM, PRODUCT, MIN, MAX, and for floating dtypes AVG. Results keep the tensor's dtype.
 """
 
-from collections import deque
-
 import torch
 import torch.distributed as dist
 from torch import Tensor
 from torch.distributed import ProcessGroup, ReduceOp
 
 # BEGIN SOLUTION
+from collections import deque
+
 PIECE_BYTES = 4 << 20  # pieces of this size, and this many of them under way: as fast as gloo's own all_reduce, or
 WINDOW = 4  # faster; tests/bench_all_reduce.py measures it
 
@@ -136,8 +136,8 @@ def broadcast(tensor: Tensor, src: int, group: ProcessGroup | None = None) -> No
             dist.send(flat, group_dst=(place + have + root) % n, group=group)
         elif have <= place < 2 * have:
             dist.recv(flat, group_src=(place - have + root) % n, group=group)
+            _write_back(flat, tensor)
         have *= 2
-    _write_back(flat, tensor)
     # END SOLUTION
 
 
