@@ -87,7 +87,7 @@ def _ring(chunks: tuple[Tensor, ...], first: int, group: ProcessGroup | None, co
     In step s a rank sends chunk `first - s` and receives chunk `first - s - 1`, which is the one it sends in step s+1.
     What arrives is combined with the rank's own chunk, or replaces it if `combine` is None.
 
-    Large chunks travel in pieces, `window` of them under way at a time: while one is being combined, the next ones move.
+    Large chunks travel in pieces, `window` of them under way at a time: while one is combined, the next ones move.
     """
     rank, n = dist.get_rank(group), dist.get_world_size(group)
     count = 1 + chunks[0].nbytes // PIECE_BYTES  # pieces a chunk; chunk 0 is as large as any
@@ -122,8 +122,8 @@ def broadcast(tensor: Tensor, src: int, group: ProcessGroup | None = None) -> No
         src: global rank of the root.
         group: the ranks that take part.
 
-    Cost: every rank but `src` receives the tensor once, no rank sends it more than ceil(log2 n) times, and the last rank
-    has it after ceil(log2 n) steps.
+    Cost: every rank but `src` receives the tensor once, no rank sends it more than ceil(log2 n) times, and the last
+    rank has it after ceil(log2 n) steps.
     """
     # BEGIN SOLUTION
     # A binomial tree: after each step twice as many ranks have the tensor. Places are ranks counted from the root.
@@ -148,7 +148,8 @@ def scatter(
 
     Args:
         tensor: where the rank's own part is written, on `src` too. Any shape and dtype, the same on every rank.
-        scatter_list: on `src`, n tensors like `tensor`, in the order of the ranks in the group; None elsewhere. Unharmed.
+        scatter_list: on `src`, n tensors like `tensor`, in the order of the ranks in the group; None elsewhere.
+            Unharmed.
         src: global rank of the root.
         group: the ranks that take part.
 
@@ -206,8 +207,8 @@ def reduce(tensor: Tensor, dst: int, op: ReduceOp = ReduceOp.SUM, group: Process
     Raises:
         ValueError: AVG of a tensor that is not floating, before anything is sent.
 
-    Cost: every rank but `dst` sends one tensor's worth of bytes, and `dst` nothing; the result is there after ceil(log2 n)
-    steps.
+    Cost: every rank but `dst` sends one tensor's worth of bytes, and `dst` nothing; the result is there after
+    ceil(log2 n) steps.
     """
     # BEGIN SOLUTION
     # The tree of `broadcast` upside down: in each step every second one of the remaining places hands its partial
