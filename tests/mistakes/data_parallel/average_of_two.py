@@ -1,0 +1,13 @@
+"""The sum is divided by 2, however many ranks there are.
+
+mistake = 25
+loses = ["data_parallel.average_gradients"]
+says = ['divided by 2']
+"""
+
+
+def average_gradients(module, group=None):
+    for parameter in _trainable(module):
+        message = _gradient(parameter).contiguous()
+        dist.all_reduce(message, op=dist.ReduceOp.SUM, group=group)
+        parameter.grad.copy_(message / 2)

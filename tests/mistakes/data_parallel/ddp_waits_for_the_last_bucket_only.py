@@ -1,0 +1,19 @@
+"""Only the last bucket is waited for, as if the others had to be done by then.
+
+mistake = 31
+loses = ["data_parallel.DistributedDataParallel"]
+says = ['wait']
+"""
+
+
+class DistributedDataParallel(DistributedDataParallel):
+    def finish_gradient_synchronization(self):
+        while self.launched < len(self.buckets):
+            self._launch_next_bucket()
+        with torch.no_grad():
+            for bucket in self.buckets[-1:]:
+                bucket.work.wait()
+            for bucket in self.buckets:
+                _unflatten_gradients(bucket.flat / dist.get_world_size(self.group), bucket.parameters)
+                bucket.reset()
+        self.launched = 0

@@ -1,0 +1,15 @@
+"""torch.chunk gives fewer pieces than there are ranks.
+
+loses = ["data_parallel.shard_batch.uneven"]
+says = ['IndexError|rows']
+"""
+
+
+def shard_batch(batch, rank, world_size):
+    if not 0 <= rank < world_size:
+        raise ValueError("rank out of range")
+    if isinstance(batch, tuple):
+        if len({len(part) for part in batch}) > 1:
+            raise ValueError("unequal lengths")
+        return tuple(shard_batch(part, rank, world_size) for part in batch)
+    return batch.chunk(world_size)[rank]
