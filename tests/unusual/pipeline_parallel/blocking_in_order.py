@@ -1,4 +1,4 @@
-"""Only blocking send and recv, in an order that cannot deadlock: even stages send first, odd stages receive first.
+"""Only blocking send and recv, in an order that cannot deadlock: between two neighbours the activation goes first.
 
 may_lose = []
 """
@@ -13,5 +13,7 @@ def _exchange(sends, receives, group):
         for tensor, peer in receives:
             dist.recv(tensor, peer, group=group)
 
-    for turn in (send, receive) if dist.get_rank(group) % 2 == 0 else (receive, send):
+    before, _ = _neighbours(group)
+    peers = [peer for _, peer in sends + receives]
+    for turn in (receive, send) if peers == [before, before] else (send, receive):
         turn()
