@@ -221,6 +221,7 @@ def format_table(rows: Sequence[Measurement]) -> str:
     # BEGIN SOLUTION
     lines = [f"{'size (B)':>14} {'time (us)':>12} {'algbw (GB/s)':>14} {'busbw (GB/s)':>14}"]
     for row in rows:
-        lines.append(f"{row.size_bytes:>14} {row.seconds * 1e6:>12.5g} {row.algbw / 1e9:>14.5g} {row.busbw / 1e9:>14.5g}")
+        microseconds, algbw, busbw = row.seconds * 1e6, row.algbw / 1e9, row.busbw / 1e9
+        lines.append(f"{row.size_bytes:>14} {microseconds:>12.5g} {algbw:>14.5g} {busbw:>14.5g}")
     return "\n".join(lines)
     # END SOLUTION

@@ -1,0 +1,49 @@
+# make help says what there is. Everything runs in .venv, which is made once, from constraints.txt.
+
+PYTHON ?= python3
+CONSTRAINTS ?= constraints.txt
+SUBMISSION ?= handout
+BACKEND ?= gloo
+BUDGET ?= local
+SEED ?= 0
+RESULTS ?=
+TESTS ?=
+
+RUN := .venv/bin/python
+MARK := .venv/.complete
+
+.PHONY: help setup grade test bench handout release clean
+
+help: ## these lines
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo "  options:  make grade SUBMISSION=folder-or-zip ONLY=all_reduce BACKEND=gloo|nccl BUDGET=local|full SEED=n RESULTS=results.json"
+
+setup: $(MARK) ## the environment alone (.venv; torch is the large part)
+
+# Made beside .venv and moved into place as a whole, so that an interrupted set-up is simply made again.
+$(MARK): constraints.txt pyproject.toml
+	@echo "setting up .venv, once"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: make PYTHON=python3.12 ..."; exit 2; }
+	@rm -rf .venv
+	@$(PYTHON) -m venv .venv
+	@$(RUN) -m pip install --quiet --disable-pip-version-check --constraint $(CONSTRAINTS) $$($(RUN) autograder/requirements.py)
+	@touch $(MARK)
+
+grade: $(MARK) ## grade handout/, or SUBMISSION=..., and say where it stands
+	@$(RUN) -m autograder grade "$(SUBMISSION)" $(foreach id,$(ONLY),--only "$(id)") --backend $(BACKEND) --budget $(BUDGET) --seed $(SEED) $(if $(RESULTS),--results "$(RESULTS)")
+
+test: $(MARK) ## the kit's own tests
+	@$(RUN) -m pytest $(TESTS)
+
+bench: $(MARK) ## speed, as ratios measured in one run
+	@$(RUN) tests/bench.py
+
+handout: $(MARK) ## cut the stubs in handout/ out of solutions/
+	@$(RUN) -m autograder handout
+
+release: $(MARK) ## dist/handout.zip, what students receive
+	@$(RUN) -m autograder release
+
+clean: ## remove .venv, dist and caches
+	rm -rf .venv dist .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

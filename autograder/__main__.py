@@ -1,0 +1,3 @@
+from autograder.cli import main
+
+main(prog_name="python -m autograder")

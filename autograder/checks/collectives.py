@@ -1,0 +1,93 @@
+"""Problem 1: what must hold of each collective.
+
+Each claim below draws examples for the tasks it names; `values` and `costs` judge what comes back.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from autograder.checks.claims import claim
+from autograder.checks.examples.collectives import (
+    FLOATS,
+    ODD_LAYOUTS,
+    OPS,
+    REDUCERS,
+    Collective,
+    any_shapes,
+    collectives,
+    dtypes,
+    subgroups,
+    uneven_splits,
+)
+from autograder.checks.judges.collectives import costs, lockstep, values
+
+Draws = st.SearchStrategy[Collective]
+REDUCING = REDUCERS
+MOVING = ("broadcast", "scatter", "gather", "all_gather", "all_to_all")
+ALL = ("broadcast", "scatter", "gather", "reduce", "all_gather", "reduce_scatter", "all_reduce", "all_to_all")
+
+
+def _claim(name: str, tasks: tuple[str, ...], judge: Any = values) -> Any:
+    return claim("collectives", name, tasks, judge)
+
+
+@_claim("values", ALL)
+def test_values(task: str, world_size: int) -> Draws:
+    """{task} gives every rank the right values"""
+    return collectives(task, world_size)
+
+
+@_claim("sizes", tuple(task for task in ALL if task != "all_to_all"))
+def test_sizes(task: str, world_size: int) -> Draws:
+    """{task} takes any size: empty, fewer elements than ranks, not divisible, no dimension"""
+    return collectives(task, world_size, shape=any_shapes(task, world_size))
+
+
+@_claim("splits", ("all_to_all",))
+def test_splits(task: str, world_size: int) -> Draws:
+    """{task} takes any split sizes, rows of none included"""
+    shapes = st.sampled_from([(1,), (1, 2), (1, 0)])
+    return collectives(task, world_size, splits=uneven_splits, shape=shapes)
+
+
+@_claim("dtypes", MOVING)
+def test_dtypes(task: str, world_size: int) -> Draws:
+    """{task} moves every dtype bit for bit"""
+    return collectives(task, world_size, dtype=lambda op: dtypes(task, op))
+
+
+@_claim("ops", REDUCING)
+def test_ops(task: str, world_size: int) -> Draws:
+    """{task} knows SUM, PRODUCT, MIN, MAX and AVG, in every dtype"""
+    return collectives(task, world_size, op=st.sampled_from(OPS), dtype=lambda op: dtypes(task, op))
+
+
+@_claim("layouts", ALL)
+def test_layouts(task: str, world_size: int) -> Draws:
+    """{task} takes tensors that are not contiguous"""
+    n = world_size
+    return collectives(task, n, layout=ODD_LAYOUTS, shape=st.sampled_from([(n, 3), (3, 2), (2 * n,), (2, 3, 2)]))
+
+
+@_claim("groups", ALL)
+def test_groups(task: str, world_size: int) -> Draws:
+    """{task} works in a group of some of the ranks"""
+    return collectives(task, world_size, members=subgroups(world_size))
+
+
+@_claim("lockstep", ("all_reduce",), judge=lockstep)
+def test_lockstep(task: str, world_size: int) -> Draws:
+    """{task} leaves bitwise the same result on every rank"""
+    ops = st.sampled_from(["SUM", "AVG", "PRODUCT"])
+    floats = st.sampled_from(FLOATS)
+    return collectives(task, world_size, op=ops, dtype=lambda op: floats, shape=st.sampled_from([(64,), (3, 35)]))
+
+
+@_claim("cost", ALL, judge=costs)
+def test_cost(task: str, world_size: int) -> Draws:
+    """{task} sends no more bytes and messages than it has to"""
+    n = world_size
+    return collectives(task, n, shape=st.sampled_from([(12 * n,), (8 * n + 1, 3)]))

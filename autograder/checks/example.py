@@ -1,0 +1,72 @@
+"""What an example is, and what a claim is: the two things that a file of checks is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import msgspec
+import torch
+from hypothesis.strategies import SearchStrategy
+
+from autograder.cluster.outcome import Outcome
+from autograder.report.model import RankView
+
+
+class Call(msgspec.Struct, frozen=True):
+    """What each rank is asked: the driver's function, its arguments in JSON and its tensors, all by rank."""
+
+    driver: str
+    arguments: tuple[dict[str, Any], ...]
+    tensors: tuple[dict[str, torch.Tensor], ...]
+
+
+class Description(msgspec.Struct, frozen=True):
+    """An example in words: the call as a student would write it, the setting, and what each rank is given."""
+
+    call: str
+    setting: str
+    given: tuple[str, ...]
+
+
+class Mismatch(msgspec.Struct, frozen=True, kw_only=True):
+    """What a judge found wrong. `ranks` need only what `Description` does not say: got, expected, note, wrong."""
+
+    headline: str
+    ranks: tuple[RankView, ...] = ()
+    hints: tuple[str, ...] = ()
+    where: tuple[str, ...] = ()
+
+
+class Example(Protocol):
+    """One drawn input of a check. Hashable, and equal to another exactly if it asks the ranks for the same."""
+
+    world_size: int
+
+    def call(self) -> Call:
+        """What the ranks are given."""
+
+    def describe(self) -> Description:
+        """What a student is shown."""
+
+
+Judge = Callable[[Any, Outcome], Mismatch | None]
+Strategy = Callable[[int], SearchStrategy[Any]]
+
+
+class Claim(msgspec.Struct, frozen=True, kw_only=True):
+    """One check: what must hold (`title`), on which examples (`strategy`, by world size), and who says so (`judge`).
+
+    `judge` sees only outcomes in which every rank returned; everything else has failed before. `backends` are those that
+    the claim speaks of (None: whichever the grading runs on).
+    """
+
+    id: str
+    title: str
+    strategy: Strategy
+    judge: Judge
+    backends: tuple[str, ...] | None = None
+
+    @property
+    def problem(self) -> str:
+        return self.id.partition(".")[0]

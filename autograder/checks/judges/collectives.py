@@ -1,0 +1,282 @@
+"""Judges of problem 1: every argument of every rank after the calls, and what went over the wire for it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import torch
+
+from autograder.checks.example import Mismatch
+from autograder.checks.examples.collectives import REDUCERS, ROOTED, Collective
+from autograder.checks.judge import first_wrong, misfit, side_by_side
+from autograder.checks.meaning.collectives import MEANINGS, Arguments, Expected, bits, same
+from autograder.cluster.outcome import Outcome, RankOutcome
+from autograder.report.model import RankView
+
+OUTPUTS = {
+    "gather": "gather_list",
+    "all_gather": "output",
+    "reduce_scatter": "output",
+    "all_to_all": "output",
+}
+
+
+def meaning(example: Collective, call: int) -> list[dict[str, Expected]]:
+    """What each member's arguments must hold after that call."""
+    function = MEANINGS[example.function]
+    return function(example.arguments[call], root=example.root, op=example.op, splits=example.rows())
+
+
+def values(example: Collective, outcome: Outcome) -> Mismatch | None:
+    """Outputs hold the right values, inputs what they held before, and the messages make that possible."""
+    for call in range(example.calls):
+        expected = meaning(example, call)
+        for member, argument in _arguments(expected):
+            rank = outcome.ranks[example.ranks[member]]
+            name = f"{call}/{argument}"
+            fault = misfit(rank, name, expected[member][argument])
+            if fault:
+                return Mismatch(headline=f"rank {rank.rank}'s {_title(argument)} {fault}")
+            around = first_wrong(rank, name, expected[member][argument])
+            if around >= 0:
+                return _wrong_values(example, outcome, call, member, argument, expected, around)
+    return _from_nowhere(example, outcome)
+
+
+def lockstep(example: Collective, outcome: Outcome) -> Mismatch | None:
+    """Results are right, and the same to the last bit on every rank."""
+    mismatch = values(example, outcome)
+    if mismatch is not None:
+        return mismatch
+    ranks = [outcome.ranks[rank] for rank in example.ranks]
+    for call in range(example.calls):
+        name = f"{call}/tensor"
+        first = ranks[0].tensors[name]
+        for rank in ranks[1:]:
+            differing = (bits(first) != bits(rank.tensors[name])).reshape(-1).nonzero()[0]
+            if differing.size:
+                return _out_of_step(ranks[0], rank, name, int(differing[0]))
+    return None
+
+
+def _out_of_step(first: RankOutcome, other: RankOutcome, name: str, position: int) -> Mismatch:
+    rows = [
+        RankView(rank=r.rank, got=f"element {position} is {r.tensors[name].reshape(-1)[position].item()!r}", wrong=True)
+        for r in (first, other)
+    ]
+    return Mismatch(
+        headline=f"ranks {first.rank} and {other.rank} end with results that differ in the last bits",
+        ranks=tuple(rows),
+        hints=(
+            "replicas that start to differ drift apart: each element has to be added up once, in one order, and its sum "
+            "copied to every rank",
+        ),
+    )
+
+
+def _arguments(expected: list[dict[str, Expected]]) -> Iterator[tuple[int, str]]:
+    """Members and names of arguments: outputs before inputs, as a reader would look at them."""
+    names = [(member, name) for member, by_name in enumerate(expected) for name in by_name]
+    return iter(sorted(names, key=lambda pair: (pair[1].startswith(("input", "scatter_list")), pair[0])))
+
+
+def _title(argument: str) -> str:
+    name, _, index = argument.partition("/")
+    return f"{name}[{index}]" if index else name
+
+
+def _wrong_values(
+    example: Collective, outcome: Outcome, call: int, member: int, argument: str, expected: list[dict[str, Expected]], around: int
+) -> Mismatch:
+    before = example.arguments[call]
+    rows = []
+    for m, by_name in enumerate(expected):
+        rank = outcome.ranks[example.ranks[m]]
+        name = f"{call}/{argument}"
+        if argument in by_name and not misfit(rank, name, by_name[argument]):
+            got, wanted = side_by_side(rank, name, by_name[argument], around)
+            rows.append(
+                RankView(rank=rank.rank, got=got, expected=wanted, wrong=first_wrong(rank, name, by_name[argument]) >= 0)
+            )
+    again = " after the second call" if call else ""
+    kept = _must_keep(example, member, argument)
+    what = "was changed: it must stay as it was" if kept else "is wrong"
+    headline = f"rank {example.ranks[member]}'s {_title(argument)} {what}{again}"
+    got = outcome.ranks[example.ranks[member]].tensors[f"{call}/{argument}"]
+    hints = () if kept else tuple(_clues(example, before, member, argument, got, expected))
+    return Mismatch(headline=headline, ranks=tuple(rows), hints=hints)
+
+
+def _must_keep(example: Collective, member: int, argument: str) -> bool:
+    """Whether the contract gives the argument back as it was."""
+    if example.function in OUTPUTS:
+        return argument.partition("/")[0] != OUTPUTS[example.function]
+    if example.function == "reduce":
+        return member != example.root
+    return argument.startswith("scatter_list") or (example.function == "broadcast" and member == example.root)
+
+
+def _clues(
+    example: Collective, before: list[Arguments], member: int, argument: str, got: torch.Tensor, expected: list[dict[str, Expected]]
+) -> Iterator[str]:
+    """What the wrong values are, where that can be told: the quickest way to the cause."""
+    mine = expected[member][argument]
+    if example.size > 1 and not same(before[member][argument]).wrong(got).any():
+        yield "it holds what it held before the call: the result was never written into it"
+        return
+    for other in range(example.size):
+        theirs = expected[other].get(argument)
+        if theirs is not None and theirs.values.shape == mine.values.shape and not theirs.wrong(got).any() and other != member:
+            yield f"these are the values that rank {example.ranks[other]} should have"
+            return
+    if example.function in REDUCERS:
+        yield from _reduction_clues(example, before, member, argument, got)
+    wrong = mine.wrong(got).reshape(-1)
+    n, count = example.size, wrong.size
+    if count > 1 and 0 < wrong.sum() < count and wrong[-int(wrong.sum()) :].all() and count % n:
+        yield f"only the last {int(wrong.sum())} of {count} elements are wrong: {count} elements do not divide by {n} ranks"
+    if count and not torch.count_nonzero(got) and mine.values.any():
+        yield "it is all zeros: was the result computed into another buffer?"
+
+
+def _reduction_clues(
+    example: Collective, before: list[Arguments], member: int, argument: str, got: torch.Tensor
+) -> Iterator[str]:
+    """Recognises another op's result, and sums that count something twice or not at all."""
+    source = "input" if example.function == "reduce_scatter" else "tensor"
+    if example.op != "SUM" or argument == "output" and source not in before[member]:
+        other = MEANINGS[example.function](before, root=example.root, op="SUM")[member].get(argument)
+        if other is not None and example.op != "SUM" and not other.wrong(got).any():
+            yield f"this is what op=SUM gives; op is {example.op}"
+            return
+    if example.op != "SUM" or example.function == "reduce_scatter":
+        if example.function == "reduce_scatter" and example.op == "SUM":
+            yield from _with_old_output(example, before, member, got)
+        return
+    parts = [arguments["tensor"].double() for arguments in before]
+    total, result = sum(parts), got.double()
+    for m, part in enumerate(parts):
+        rank = example.ranks[m]
+        if not torch.count_nonzero(part):
+            continue
+        if torch.allclose(result, total + part, equal_nan=False):
+            yield f"this is the sum with rank {rank}'s tensor counted twice"
+            return
+        if torch.allclose(result, total - part, equal_nan=False):
+            yield f"this is the sum without rank {rank}'s tensor"
+            return
+
+
+def _with_old_output(example: Collective, before: list[Arguments], member: int, got: torch.Tensor) -> Iterator[str]:
+    right = MEANINGS["reduce_scatter"](before, root=0, op="SUM")[member]["output"].tensor().double()
+    if torch.allclose(got.double(), right + before[member]["output"].double(), equal_nan=False):
+        yield "this is the sum plus what output held before the call"
+
+
+def _from_nowhere(example: Collective, outcome: Outcome) -> Mismatch | None:
+    """Right values that no message can have brought are not a collective."""
+    for member in range(example.size):
+        rank = outcome.ranks[example.ranks[member]]
+        received = sum(op.nbytes for op in rank.operations if op.kind == "recv")
+        least = example.calls * _least_received(example, member)
+        if received < least:
+            return Mismatch(
+                headline=f"rank {rank.rank} has the right values but received only {received} bytes of the {least} that "
+                "carry them: ranks may pass data by messages alone",
+            )
+    return None
+
+
+def _least_received(example: Collective, member: int) -> int:
+    """Bytes that must reach a member in one call, whatever the algorithm."""
+    block, n, function = example.block_nbytes, example.size, example.function
+    if n == 1:
+        return 0
+    if function in ROOTED:
+        to_root = {"gather": (n - 1) * block, "reduce": block}
+        return to_root.get(function, 0) if member == example.root else 0 if function in to_root else block
+    if function == "all_gather":
+        return (n - 1) * block
+    if function == "all_to_all":
+        rest = math.prod(example.shape[1:]) * example.dtype.itemsize
+        return sum(row[member] for i, row in enumerate(example.rows()) if i != member) * rest
+    return block
+
+
+def costs(example: Collective, outcome: Outcome) -> Mismatch | None:
+    """Every rank sends and receives at most what the best-known plain algorithms do, in as few messages."""
+    mismatch = values(example, outcome)
+    if mismatch is not None:
+        return mismatch
+    bound = Bounds(example)
+    rows, over = [], []
+    for member, rank_number in enumerate(example.ranks):
+        operations = outcome.ranks[rank_number].operations
+        sent = [op.nbytes for op in operations if op.kind == "send"]
+        received = [op.nbytes for op in operations if op.kind == "recv"]
+        yours = {"sends bytes": sum(sent), "receives bytes": sum(received), "sends messages": len(sent)}
+        too_much = {name: count for name, count in yours.items() if count > example.calls * bound.of(member)[name]}
+        over += [(rank_number, name, count, example.calls * bound.of(member)[name]) for name, count in too_much.items()]
+        limits = bound.of(member)
+        rows.append(
+            RankView(
+                rank=rank_number,
+                got=", ".join(f"{name} {count}" for name, count in yours.items()),
+                expected=", ".join(
+                    f"{name} <= {example.calls * limits[name]}" for name in yours if limits[name] != math.inf
+                ),
+                wrong=bool(too_much),
+            )
+        )
+    if not over:
+        return None
+    rank_number, name, count, limit = over[0]
+    verb, unit = name.split()
+    return Mismatch(
+        headline=f"right values at too high a cost: rank {rank_number} {verb} {count} {unit}, {limit} are enough",
+        ranks=tuple(rows),
+        hints=(bound.reason,),
+    )
+
+
+class Bounds:
+    """What one call of a collective may cost a member. `block` is a tensor of the example's shape, n the group's size."""
+
+    def __init__(self, example: Collective) -> None:
+        self._example = example
+        self.reason = REASONS[example.function]
+
+    def of(self, member: int) -> dict[str, float]:
+        """Bytes sent, bytes received and messages sent by this member, at most."""
+        example, n, block = self._example, self._example.size, self._example.block_nbytes
+        sent = received = math.inf
+        messages: float = n - 1
+        if example.function == "broadcast":
+            received, messages = block if member != example.root else 0, math.ceil(math.log2(n))
+        elif example.function == "scatter":
+            sent = (n - 1) * block
+        elif example.function == "gather":
+            received = (n - 1) * block
+        elif example.function == "reduce":
+            sent = block if member != example.root else 0
+            received = math.ceil(math.log2(n)) * block
+        elif example.function == "all_reduce":
+            chunk = math.ceil(math.prod(example.shape) / n) * example.dtype.itemsize
+            sent = received = 2 * (n - 1) * chunk
+            messages = 2 * (n - 1)
+        else:
+            sent = received = (n - 1) * block
+        return {"sends bytes": sent, "receives bytes": received, "sends messages": messages}
+
+
+REASONS = {
+    "broadcast": "a rank that has the tensor can pass it on, so that after each step twice as many ranks have it",
+    "scatter": "each rank needs its own part only",
+    "gather": "each part has to reach the root once",
+    "reduce": "ranks can combine in pairs, so that after each step half as many partial results are left",
+    "all_gather": "each rank needs the other ranks' parts once: (n-1)/n of the output",
+    "reduce_scatter": "partial sums can travel: (n-1)/n of the input is enough",
+    "all_reduce": "reduce the parts, then gather them: 2(n-1)/n of the tensor is enough",
+    "all_to_all": "each block goes to the one rank that it is for",
+}

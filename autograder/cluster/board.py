@@ -1,0 +1,102 @@
+"""The board: what each rank is doing right now, in memory that the grader reads at any time.
+
+A rank writes its slot without a lock; the reader takes a slot only if the number in front and behind agree.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+
+import msgspec
+
+# number, example, progress, state, peer, bytes, line, kind, api, file, function, number again
+_SLOT = struct.Struct("<QQQiiqi24s32s160s96sQ")
+SLOT_SIZE = 512
+IDLE, RUNNING, WAITING = 0, 1, 2
+
+
+class Doing(msgspec.Struct, frozen=True):
+    """What a rank was doing when the board was read. `progress` grows with every operation begun or ended."""
+
+    example: int
+    progress: int
+    state: int
+    peer: int = -1
+    nbytes: int = 0
+    line: int = 0
+    kind: str = ""
+    api: str = ""
+    file: str = ""
+    function: str = ""
+
+
+def size(world_size: int) -> int:
+    """Bytes that the board of a group needs."""
+    return SLOT_SIZE * world_size
+
+
+class Slot:
+    """One rank's place on the board, for writing."""
+
+    def __init__(self, memory: mmap.mmap, rank: int) -> None:
+        self._memory = memory
+        self._offset = rank * SLOT_SIZE
+        self._number = 0
+        self._progress = 0
+        self._example = 0
+
+    def begin(self) -> None:
+        """A new example begins."""
+        self._example += 1
+        self.running()
+
+    def idle(self) -> None:
+        self._write(IDLE)
+
+    def running(self) -> None:
+        self._write(RUNNING)
+
+    def waiting(self, kind: str, api: str, peer: int, nbytes: int, file: str, line: int, function: str) -> None:
+        """The rank is about to block in an operation."""
+        self._write(WAITING, peer, nbytes, line, kind, api, file, function)
+
+    def _write(self, state: int, peer: int = -1, nbytes: int = 0, line: int = 0, *texts: str) -> None:
+        self._number += 1
+        self._progress += 1
+        kind, api, file, function = (*(t.encode("utf-8", "replace") for t in texts), b"", b"", b"", b"")[:4]
+        _SLOT.pack_into(
+            self._memory, self._offset, self._number, self._example, self._progress, state, peer, nbytes, line,
+            kind, api, file[-160:], function, self._number,
+        )  # fmt: skip
+
+
+class Board:
+    """The board of one group, for reading; `fd` is handed to the ranks."""
+
+    def __init__(self, folder: str, world_size: int) -> None:
+        path = os.path.join(folder, "board")
+        self.fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        os.unlink(path)
+        os.ftruncate(self.fd, size(world_size))
+        self._memory = mmap.mmap(self.fd, size(world_size))
+        self._world_size = world_size
+
+    def read(self) -> list[Doing]:
+        """What every rank is doing; a slot caught in the middle of a write comes back as it was best read."""
+        return [self._read(rank) for rank in range(self._world_size)]
+
+    def _read(self, rank: int) -> Doing:
+        for _ in range(20):
+            number, example, progress, state, peer, nbytes, line, *texts, again = _SLOT.unpack_from(
+                self._memory, rank * SLOT_SIZE
+            )
+            if number == again:
+                break
+        kind, api, file, function = (t.rstrip(b"\0").decode("utf-8", "replace") for t in texts)
+        return Doing(example, progress, state, peer, nbytes, line, kind, api, file, function)
+
+    def close(self) -> None:
+        self._memory.close()
+        os.close(self.fd)

@@ -1,0 +1,189 @@
+"""A group of warm ranks, seen from the grader: called, watched, and killed after anything but a clean example."""
+
+from __future__ import annotations
+
+import os
+import re
+import selectors
+import signal
+import socket
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import torch
+
+from autograder.assignment import Limits
+from autograder.cluster import messages
+from autograder.cluster.board import Board
+from autograder.cluster.messages import Garbled, Inbox, Reply, Request, SourceLine
+from autograder.cluster.outcome import End, Outcome, RankOutcome, leftovers
+from autograder.cluster.watch import Sample, Watch
+
+TICK = 0.05  # seconds between two looks at ranks that have not replied
+READY_SECONDS = 120.0  # for a group to come up, on however loaded a machine
+OUTPUT_SHOWN = 2000
+Order = Callable[..., Any]
+
+
+class GroupFailed(Exception):
+    """The group did not come up; the kit's fault or the machine's, never a student's."""
+
+
+class RankGroup:
+    """`world_size` ranks of one submission on one backend.
+
+    `order` sends a command to the zygote. The group forks its ranks when it is first called, and again after a failure.
+    """
+
+    def __init__(self, order: Order, scratch: Path, folder: Path, backend: str, world_size: int, limits: Limits) -> None:
+        self.world_size, self.backend, self.folder = world_size, backend, folder
+        self._order, self._scratch, self._limits = order, scratch, limits
+        self._alive = False
+        self._ids = 0
+
+    def call(self, requests: Sequence[Request], tensors: Sequence[dict[str, torch.Tensor]]) -> Outcome:
+        """Runs one example: rank r gets `requests[r]` and `tensors[r]`, and nothing of any other rank."""
+        if not self._alive:
+            self._start()
+        inboxes = [Inbox(control, self._limits.reply_bytes) for control in self._controls]
+        for control, request, inputs in zip(self._controls, requests, tensors, strict=True):
+            try:
+                control.sendall(messages.encode(request, inputs))
+            except OSError:
+                pass  # the rank is dead or deaf; reading from it will tell
+        outcome = self._collect(inboxes)
+        if not outcome.returned:
+            self.kill()
+        return outcome
+
+    def kill(self) -> None:
+        """Kills the ranks; the next call forks new ones."""
+        if not self._alive:
+            return
+        self._alive = False
+        self._order("kill", group=self._id)
+        for control in self._controls:
+            control.close()
+        self._board.close()
+        self._home.cleanup()
+
+    def _start(self) -> None:
+        self._home = tempfile.TemporaryDirectory(prefix="group-", dir=self._scratch, ignore_cleanup_errors=True)
+        self._board = Board(self._home.name, self.world_size)
+        pairs = [socket.socketpair() for _ in range(self.world_size)]
+        self._controls = [ours for ours, _ in pairs]
+        specs = [self._spec(rank) for rank in range(self.world_size)]
+        self._id = id(self._home)
+        self._alive = True
+        self._order("start", group=self._id, specs=specs, fds=[self._board.fd, *(s.fileno() for _, s in pairs)])
+        for _, theirs in pairs:
+            theirs.close()
+        for control in self._controls:
+            control.settimeout(READY_SECONDS)
+        try:
+            ready = [messages.decode(*messages.receive(control), Reply)[0].status for control in self._controls]
+        except (EOFError, OSError, Garbled):
+            ready = []
+        if ready != ["ready"] * self.world_size:
+            said = "\n".join(filter(None, (self._output(rank) for rank in range(self.world_size))))
+            self.kill()
+            raise GroupFailed(f"{self.world_size} ranks on {self.backend} did not come up\n{said}".strip())
+
+    def _spec(self, rank: int) -> dict[str, Any]:
+        return {
+            "rank": rank,
+            "world_size": self.world_size,
+            "backend": self.backend,
+            "folder": str(self.folder),
+            "scratch": self._home.name,
+            "output_bytes": self._limits.output_bytes,
+        }
+
+    def _collect(self, inboxes: list[Inbox]) -> Outcome:
+        """Reads replies until every rank has one, or until the rest never will."""
+        ends: dict[int, RankOutcome] = {}
+        watch, next_look = Watch(self._limits), time.monotonic() + TICK
+        with selectors.DefaultSelector() as selector:
+            for rank, control in enumerate(self._controls):
+                selector.register(control, selectors.EVENT_READ, rank)
+            while len(ends) < self.world_size:
+                for key, _ in selector.select(TICK):
+                    end = self._read(key.data, inboxes[key.data])
+                    if end is not None:
+                        ends[key.data] = end
+                        selector.unregister(key.fileobj)
+                if time.monotonic() >= next_look:
+                    self._look(watch, ends)
+                    next_look = time.monotonic() + TICK
+        ranks = tuple(ends[rank] for rank in range(self.world_size))
+        done = all(rank.status == "returned" for rank in ranks)
+        return Outcome(ranks=ranks, leftovers=leftovers(ranks) if done else ())
+
+    def _read(self, rank: int, inbox: Inbox) -> RankOutcome | None:
+        try:
+            frame = inbox.read()
+            if frame is None:
+                return None
+            reply, tensors = messages.decode(*frame, Reply)
+        except EOFError:
+            return RankOutcome(rank=rank, end=End.DIED, **self._whereabouts(rank), exit_status=self._exit_status(rank))
+        except Garbled as error:
+            return RankOutcome(rank=rank, end=End.GARBLED, detail=str(error), output=self._output(rank))
+        output = "" if reply.status == "returned" else self._output(rank)
+        return RankOutcome(rank=rank, end=End.REPLIED, reply=reply, tensors=tensors, output=output)
+
+    def _look(self, watch: Watch, ends: dict[int, RankOutcome]) -> None:
+        """Ends the example for the ranks that have not replied, if they never will."""
+        pending = set(range(self.world_size)) - ends.keys()
+        if not pending:
+            return
+        failed = any(end.status != "returned" for end in ends.values())
+        verdict = watch.look(self._board.read(), self._samples(), pending, failed)
+        if not verdict:
+            return
+        self._order("signal", group=self._id, number=int(signal.SIGUSR1))
+        time.sleep(TICK)
+        for rank, end in verdict.items():
+            ends[rank] = RankOutcome(rank=rank, end=end, **self._whereabouts(rank))
+
+    def _samples(self) -> list[Sample]:
+        return msgspec.convert(self._order("sample", group=self._id), list[Sample])
+
+    def _exit_status(self, rank: int) -> int | None:
+        """The exit status of a rank whose socket has closed; it may take a moment to be known."""
+        for _ in range(40):
+            end = self._samples()[rank].end
+            if end is not None:
+                return end
+            time.sleep(TICK)
+        return None
+
+    def _whereabouts(self, rank: int) -> dict[str, Any]:
+        return {"doing": self._board.read()[rank], "stack": self._stack(rank), "output": self._output(rank)}
+
+    def _stack(self, rank: int) -> tuple[SourceLine, ...]:
+        """The submission's lines in what faulthandler wrote, outermost first."""
+        text = _tail(os.path.join(self._home.name, f"stack.{rank}"), 20_000)
+        last = text.rpartition("(most recent call first):")[2]
+        frames = re.findall(r'File "([^"\n]+)", line (\d+) in (\S+)', last)
+        owned = [(f, int(n), name) for f, n, name in frames if f.startswith(f"{self.folder}/")]
+        return tuple(SourceLine(f.removeprefix(f"{self.folder}/"), n, name) for f, n, name in reversed(owned))
+
+    def _output(self, rank: int) -> str:
+        """The tail of what the rank printed in this example."""
+        return _tail(os.path.join(self._home.name, f"output.{rank}"), OUTPUT_SHOWN)
+
+
+def _tail(path: str, size: int) -> str:
+    """The end of a file that a rank may have made anything of: nothing is followed, nothing blocks."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return ""
+    with open(fd, "rb") as file:
+        file.seek(max(0, os.fstat(fd).st_size - size))
+        return file.read(size).decode("utf-8", "replace")

@@ -1,0 +1,166 @@
+"""Messages between the grader and a rank: a JSON header and raw tensor bytes, each frame capped in size.
+
+A frame is two little-endian 32-bit lengths, the header (JSON) and the body (safetensors). Nothing that arrives from a
+rank is ever unpickled or executed; whatever does not parse is `Garbled`.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+from typing import Any
+
+import msgspec
+import safetensors.torch
+import torch
+
+LENGTHS = struct.Struct("<II")
+
+
+class Garbled(Exception):
+    """What arrived is not a message of ours: too large, cut short or malformed."""
+
+
+class SourceLine(msgspec.Struct, frozen=True, array_like=True):
+    """A line of the submission: file relative to its folder, line number, function, text of the line."""
+
+    file: str
+    line: int
+    function: str
+    text: str = ""
+
+
+class Operation(msgspec.Struct, frozen=True, array_like=True):
+    """One operation of a rank on a process group, as its own record has it.
+
+    `kind` is the group's operation (send, recv, all_reduce, ...), `api` the function of torch.distributed that the
+    submission called, `peer` a global rank (-1: all of the group), `start` and `end` seconds since the example began
+    (`end` is -1 if nobody waited for it).
+    """
+
+    kind: str
+    api: str
+    peer: int
+    nbytes: int
+    tag: int
+    group: tuple[int, ...]
+    start: float
+    end: float
+    file: str
+    line: int
+
+
+class Raised(msgspec.Struct, frozen=True):
+    """An exception of a rank: its type, its text and the submission's own lines that it went through, outermost first."""
+
+    type: str
+    text: str
+    lines: tuple[SourceLine, ...] = ()
+
+
+class TensorFacts(msgspec.Struct, frozen=True, array_like=True):
+    """What a rank says of a tensor before its bytes are looked at: the exact type, and the device's type."""
+
+    type: str
+    device: str
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """A rank's answer to one request.
+
+    `status`: returned, raised, not_attempted (NotImplementedError), missing (no such function), unimportable.
+    `value` is what the driver has to say in JSON; `refused` are sentences about operations that the problem forbids.
+    """
+
+    status: str
+    value: Any = None
+    raised: Raised | None = None
+    operations: tuple[Operation, ...] = ()
+    refused: tuple[str, ...] = ()
+    tensors: dict[str, TensorFacts] = {}
+
+
+class Request(msgspec.Struct, frozen=True):
+    """One example for one rank: which driver function to run on which module, and its arguments in JSON."""
+
+    problem: str
+    driver: str
+    arguments: dict[str, Any]
+    allowed: tuple[str, ...] = ()
+
+
+_encoder = msgspec.json.Encoder()
+
+
+def encode(header: msgspec.Struct, tensors: dict[str, torch.Tensor]) -> bytes:
+    """A frame of the header and the tensors (any strides; bytes are stored contiguously)."""
+    head = _encoder.encode(header)
+    body = safetensors.torch.save({k: t.detach().cpu().contiguous() for k, t in tensors.items()}) if tensors else b""
+    return LENGTHS.pack(len(head), len(body)) + head + body
+
+
+def decode(head: bytes, body: bytes, kind: type) -> tuple[Any, dict[str, torch.Tensor]]:
+    """The header as `kind` and the tensors; raises Garbled for anything malformed."""
+    try:
+        header = msgspec.json.decode(head, type=kind)
+        tensors = safetensors.torch.load(body) if body else {}
+    except Exception as error:
+        raise Garbled(f"malformed message: {type(error).__name__}") from None
+    return header, tensors
+
+
+class Inbox:
+    """Collects one frame from a socket without ever blocking on it and without ever holding more than `limit` bytes."""
+
+    def __init__(self, sock: socket.socket, limit: int) -> None:
+        self._sock = sock
+        self._limit = limit
+        self._buffer = bytearray()
+
+    def read(self) -> tuple[bytes, bytes] | None:
+        """The header and body bytes once all have arrived, else None; raises EOFError or Garbled."""
+        while True:
+            try:
+                piece = self._sock.recv(1 << 20, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                return None
+            except OSError:
+                raise EOFError from None
+            if not piece:
+                raise EOFError
+            self._buffer += piece
+            frame = self._take()
+            if frame is not None:
+                return frame
+
+    def _take(self) -> tuple[bytes, bytes] | None:
+        if len(self._buffer) < LENGTHS.size:
+            return None
+        head, body = LENGTHS.unpack_from(self._buffer)
+        if head + body > self._limit:
+            raise Garbled(f"a reply of {head + body:,} bytes, over the limit of {self._limit:,}")
+        end = LENGTHS.size + head + body
+        if len(self._buffer) < end:
+            return None
+        frame = bytes(self._buffer[LENGTHS.size : LENGTHS.size + head]), bytes(self._buffer[LENGTHS.size + head : end])
+        del self._buffer[:end]
+        if self._buffer:
+            raise Garbled("more than one reply to one request")
+        return frame
+
+
+def receive(sock: socket.socket) -> tuple[bytes, bytes]:
+    """Waits for one frame (the rank's side, where the grader is trusted); raises EOFError when the grader is gone."""
+    head, body = LENGTHS.unpack(_exactly(sock, LENGTHS.size))
+    return _exactly(sock, head), _exactly(sock, body)
+
+
+def _exactly(sock: socket.socket, size: int) -> bytes:
+    buffer = bytearray(size)
+    view, filled = memoryview(buffer), 0
+    while filled < size:
+        count = sock.recv_into(view[filled:])
+        if not count:
+            raise EOFError
+        filled += count
+    return bytes(buffer)

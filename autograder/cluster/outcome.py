@@ -1,0 +1,106 @@
+"""What came of one example: each rank's reply, or what became of the rank instead."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import msgspec
+import torch
+
+from autograder.cluster.board import Doing
+from autograder.cluster.messages import Operation, Reply, SourceLine
+
+
+class End(enum.StrEnum):
+    """How a rank's example ended."""
+
+    REPLIED = "replied"  # with a Reply, whatever its status
+    STUCK = "stuck"  # blocked, or asleep, with nobody left to wake it
+    BUSY = "busy"  # used up its processor time
+    DIED = "died"  # the process ended
+    GARBLED = "garbled"  # its reply was no message of ours, or too large
+
+
+class RankOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """One rank's end. `doing` and `stack` (innermost line last) say where it was if it did not reply."""
+
+    rank: int
+    end: End
+    reply: Reply | None = None
+    tensors: dict[str, torch.Tensor] = {}
+    doing: Doing | None = None
+    stack: tuple[SourceLine, ...] = ()
+    exit_status: int | None = None
+    detail: str = ""
+    output: str = ""
+
+    @property
+    def status(self) -> str:
+        """The reply's status, or how the rank ended without one."""
+        return self.reply.status if self.reply else str(self.end)
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        return self.reply.operations if self.reply else ()
+
+    @property
+    def value(self) -> Any:
+        return self.reply.value if self.reply else None
+
+
+class Leftover(msgspec.Struct, frozen=True):
+    """Messages from one rank to another that do not add up."""
+
+    source: int
+    target: int
+    sent: int
+    received: int
+    detail: str = ""
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """All ranks of one example, in rank order. `verdict` is the simulated cluster's judgement, if it was one."""
+
+    ranks: tuple[RankOutcome, ...]
+    leftovers: tuple[Leftover, ...] = ()
+    verdict: Any = None
+    report: Any = None
+
+    @property
+    def returned(self) -> bool:
+        """Every rank came back from the student's function, and no message is left over."""
+        return self.verdict is None and not self.leftovers and all(r.status == "returned" for r in self.ranks)
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        return tuple(text for rank in self.ranks if rank.reply for text in rank.reply.refused)
+
+
+def leftovers(ranks: tuple[RankOutcome, ...]) -> tuple[Leftover, ...]:
+    """Point-to-point messages that were sent and not received, or received with another size, by the ranks' records."""
+    sent: dict[tuple[int, int], list[Operation]] = {}
+    received: dict[tuple[int, int], list[Operation]] = {}
+    for rank in ranks:
+        for op in rank.operations:
+            if op.kind == "send":
+                sent.setdefault((rank.rank, op.peer), []).append(op)
+            elif op.kind == "recv" and op.peer >= 0:
+                received.setdefault((op.peer, rank.rank), []).append(op)
+    found = []
+    for pair in sorted(sent.keys() | received.keys()):
+        out, into = sent.get(pair, []), received.get(pair, [])
+        if len(out) != len(into):
+            found.append(Leftover(*pair, len(out), len(into)))
+            continue
+        for a, b in zip(sorted(out, key=_channel), sorted(into, key=_channel), strict=True):
+            if a.nbytes != b.nbytes:
+                detail = f"{a.nbytes} bytes sent at {a.file}:{a.line}, {b.nbytes} bytes received at {b.file}:{b.line}"
+                found.append(Leftover(*pair, len(out), len(into), detail))
+                break
+    return tuple(found)
+
+
+def _channel(op: Operation) -> tuple[int, tuple[int, ...]]:
+    """Messages overtake each other only across tags and groups; sorting is stable within one."""
+    return op.tag, op.group

@@ -1,0 +1,41 @@
+"""What the system knows of a process: is it asleep, how much processor time has it used."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+from pathlib import Path
+
+import psutil
+
+PR_SET_PDEATHSIG = 1
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def die_with_parent() -> None:
+    """Asks the kernel to kill this process when its parent dies (Linux; elsewhere the sockets' end has to do)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def activity(pid: int) -> tuple[float, bool]:
+    """Processor seconds used so far, and whether every thread is asleep (not running, not waiting for a processor)."""
+    if sys.platform == "linux":
+        return _linux_activity(pid)
+    process = psutil.Process(pid)
+    times = process.cpu_times()
+    return times.user + times.system, process.status() == psutil.STATUS_SLEEPING
+
+
+def _linux_activity(pid: int) -> tuple[float, bool]:
+    cpu, asleep = 0, True
+    for task in Path(f"/proc/{pid}/task").glob("*/stat"):
+        try:
+            fields = task.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        cpu += int(fields[11]) + int(fields[12])
+        asleep = asleep and fields[0] == "S"
+    return cpu / _TICKS, asleep

@@ -1,0 +1,152 @@
+"""One rank: answers the grader's requests by running drivers on the submission's functions, until the grader hangs up.
+
+This is where student code runs. Nothing in here is trusted by the grader.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import importlib
+import mmap
+import os
+import resource
+import signal
+import socket
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import torch
+import torch.distributed as dist
+
+from autograder.cluster import messages
+from autograder.cluster.board import Slot, size
+from autograder.cluster.messages import Reply, Request, TensorFacts
+from autograder.cluster.package import Missing, Package, Unimportable
+from autograder.fabric import callsite
+from autograder.fabric.connect import join
+from autograder.fabric.recording import Recorder
+
+
+class Spec(msgspec.Struct, frozen=True):
+    """What a rank is started with. `folder` is the submission, `scratch` a folder of this group alone."""
+
+    rank: int
+    world_size: int
+    backend: str
+    folder: str
+    scratch: str
+    output_bytes: int
+
+    def path(self, name: str) -> str:
+        """A file of this rank in the group's folder: `output` (what it printed) or `stack` (where it is, on SIGUSR1)."""
+        return os.path.join(self.scratch, f"{name}.{self.rank}")
+
+
+class Context:
+    """What a driver works with: this rank's place in the world, its own inputs, and the student's functions."""
+
+    def __init__(self, spec: Spec, package: Package, device: torch.device) -> None:
+        self.rank, self.world_size, self.device = spec.rank, spec.world_size, device
+        self._package = package
+        self._groups: dict[tuple[int, ...], Any] = {}
+        self.problem = ""
+        self.arguments: dict[str, Any] = {}
+        self.tensors: dict[str, torch.Tensor] = {}
+
+    def student(self, name: str) -> Any:
+        """The submission's function or class of the present problem."""
+        return self._package.function(self.problem, name)
+
+    def group(self, ranks: list[int] | None) -> Any:
+        """The process group of these global ranks (None: the whole world, as None); every rank has to ask for it."""
+        if ranks is None:
+            return None
+        if tuple(ranks) not in self._groups:
+            self._groups[tuple(ranks)] = dist.new_group(ranks)
+        return self._groups[tuple(ranks)]
+
+
+def main(spec: Spec, control: socket.socket, board_fd: int, fabric: socket.socket | None = None) -> None:
+    """Runs a rank to its end; returns when the grader hangs up."""
+    _confine(spec)
+    slot = Slot(mmap.mmap(board_fd, size(spec.world_size)), spec.rank)
+    callsite.configure([spec.folder])
+    recorder = Recorder(slot, spec.folder)
+    if fabric is not None:
+        from autograder.fabric.sim import rank_side
+
+        rank_side.connect(fabric, spec.rank, spec.world_size)
+    store = dist.FileStore(os.path.join(spec.scratch, "rendezvous"), spec.world_size)
+    store.set_timeout(timedelta(minutes=10))
+    context = Context(spec, Package(Path(spec.folder)), join(spec.backend, store, spec.rank, spec.world_size, recorder))
+    slot.idle()
+    control.sendall(messages.encode(Reply("ready"), {}))
+    while True:
+        try:
+            head, body = messages.receive(control)
+        except (EOFError, OSError):
+            return
+        request, tensors = messages.decode(head, body, Request)
+        os.ftruncate(sys.stdout.fileno(), 0)
+        reply, results = _answer(request, tensors, context, recorder)
+        sys.stdout.flush()
+        slot.idle()
+        control.sendall(messages.encode(reply, results))
+
+
+def _confine(spec: Spec) -> None:
+    """Own process group, limits, and output into a file that the grader shows the tail of."""
+    os.setpgid(0, 0)
+    os.chdir(spec.scratch)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (spec.output_bytes, spec.output_bytes))
+    output = os.open(spec.path("output"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    sys.stdout = open(1, "w", buffering=1, errors="replace", closefd=False)
+    sys.stderr = open(2, "w", buffering=1, errors="replace", closefd=False)
+    stack = open(spec.path("stack"), "w")
+    faulthandler.register(signal.SIGUSR1, file=stack, all_threads=False)
+    sys.dont_write_bytecode = True
+
+
+def _answer(
+    request: Request, tensors: dict[str, torch.Tensor], context: Context, recorder: Recorder
+) -> tuple[Reply, dict[str, torch.Tensor]]:
+    """Runs one example; whatever the student's code raises becomes a reply."""
+    context.problem, context.arguments, context.tensors = request.problem, request.arguments, tensors
+    driver = getattr(importlib.import_module(f"autograder.drivers.{request.problem}"), request.driver)
+    recorder.begin(request.allowed)
+    value, results, raised = None, {}, None
+    try:
+        value, results = driver(context)
+        if context.device.type == "cuda":
+            torch.cuda.synchronize(context.device)
+        status = "returned"
+    except Missing as error:
+        status, value = "missing", str(error)
+    except Unimportable as error:
+        status, raised = "unimportable", context._package.raised(error.__cause__)
+    except BaseException as error:
+        raised = context._package.raised(error)
+        status = "not_attempted" if _is_stub(error, raised) else "raised"
+    facts = {name: TensorFacts(_type_name(result), _device_type(result)) for name, result in results.items()}
+    sendable = {name: result for name, result in results.items() if type(result) is torch.Tensor}
+    reply = Reply(status, value, raised, recorder.operations(), tuple(recorder.refused), facts)
+    return reply, sendable
+
+
+def _is_stub(error: BaseException, raised: messages.Raised) -> bool:
+    """torch raises NotImplementedError too; only a line that raises it itself is a stub."""
+    return isinstance(error, NotImplementedError) and bool(raised.lines) and "NotImplementedError" in raised.lines[-1].text
+
+
+def _type_name(value: Any) -> str:
+    return "torch.Tensor" if type(value) is torch.Tensor else type(value).__name__
+
+
+def _device_type(value: Any) -> str:
+    return value.device.type if isinstance(value, torch.Tensor) else ""

@@ -1,0 +1,59 @@
+"""Sees that an example will never end, by progress and not by the clock on the wall.
+
+A rank makes progress when it begins or ends an operation, or uses processor time. On a loaded machine a rank waits for a
+processor; it does not sleep then, and its time does not run.
+"""
+
+from __future__ import annotations
+
+import time
+
+import msgspec
+
+from autograder.assignment import Limits
+from autograder.cluster.board import WAITING, Doing
+from autograder.cluster.outcome import End
+
+# Ranks that wait for one that has already failed need no second chance.
+AFTER_FAILURE = 0.25
+
+
+class Sample(msgspec.Struct, frozen=True):
+    """The zygote's word on one rank."""
+
+    end: int | None
+    cpu: float
+    asleep: bool
+
+
+class Watch:
+    """Follows one example over successive samples."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._since = time.monotonic()
+        self._last: tuple | None = None
+        self._first_cpu: list[float] | None = None
+
+    def look(self, doings: list[Doing], samples: list[Sample], pending: set[int], failed: bool) -> dict[int, End]:
+        """How the pending ranks end, if this example is beyond hope, else nothing.
+
+        `failed` says that another rank has already failed: the pending ones get little time to finish.
+        """
+        if self._first_cpu is None:
+            self._first_cpu = [sample.cpu for sample in samples]
+        busy = {r for r in pending if samples[r].cpu - self._first_cpu[r] > self._limits.cpu_seconds}
+        if busy:
+            return {rank: End.BUSY if rank in busy else End.STUCK for rank in pending}
+        now = time.monotonic()
+        state = tuple((doings[r].progress, samples[r].cpu) for r in sorted(pending))
+        if state != self._last or not all(samples[r].asleep for r in pending):
+            self._last, self._since = state, now
+            return {}
+        return dict.fromkeys(pending, End.STUCK) if now - self._since > self._patience(doings, pending, failed) else {}
+
+    def _patience(self, doings: list[Doing], pending: set[int], failed: bool) -> float:
+        """Seconds without progress that are enough: few if all wait in operations, more if one is asleep elsewhere."""
+        if all(doings[rank].state == WAITING for rank in pending):
+            return AFTER_FAILURE if failed else self._limits.stall_seconds
+        return self._limits.idle_seconds

@@ -1,0 +1,278 @@
+"""Examines one check: draws its planned examples, runs them on the ranks, and keeps the record that credit rests on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import hypothesis
+import msgspec
+from hypothesis import HealthCheck, Phase, given, settings
+
+from autograder.assignment import Assignment, PlannedCheck
+from autograder.checks.example import Claim, Example, Mismatch
+from autograder.checks.explain import explain
+from autograder.cluster.cluster import Cluster
+from autograder.cluster.group import GroupFailed
+from autograder.cluster.messages import Request
+from autograder.cluster.outcome import Outcome
+from autograder.report.model import CheckResult, Failure, RankView, Setting, Status
+
+# What shrinking may spend on one failed check. A failure that comes back with all ranks alive costs a few milliseconds;
+# one that kills the group costs a new group, and a hang costs waiting for it.
+SHRINK_BUDGET = 400
+COSTS = {Status.FAILED: 1, Status.CRASHED: 20, Status.TIMEOUT: 100}
+
+
+class Found(Exception):
+    """An example on which the claim does not hold."""
+
+    def __init__(self, status: Status, failure: Failure) -> None:
+        super().__init__(failure.headline)
+        self.status, self.failure = status, failure
+
+
+class KitFault(Exception):
+    """Something of the kit's own is wrong; nobody's submission is."""
+
+
+class Examiner:
+    """Examines the checks of one grading, in order, each against its plan in assignment.toml.
+
+    `reference` is the folder of the reference solutions, where there are any; `tell` is called as the grading goes.
+    """
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        setting: Setting,
+        cluster: Cluster,
+        submission: Path,
+        reference: Path | None,
+        witness: dict[Any, str] | None = None,
+        tell: Callable[..., None] = lambda *_: None,
+        notes: Sequence[str] = (),
+    ) -> None:
+        self._assignment, self.setting, self._cluster = assignment, setting, cluster
+        self.notes = tuple(notes)
+        self._submission, self._reference = submission, reference
+        self._plan = {check.id: check for check in assignment.plan()}
+        self._witness = {} if witness is None else witness
+        self._tell = tell
+        self.results: dict[str, CheckResult] = {}
+
+    def examine(self, claim: Claim) -> CheckResult:
+        """Runs one check to its end; never raises for anything that a submission does."""
+        planned = self._plan[claim.id]
+        start = time.monotonic()
+        record = Record(planned, claim)
+        held_back = self._held_back(planned)
+        if held_back is not None:
+            record.settle(*held_back)
+        else:
+            self._run(claim, planned, record)
+        self.results[claim.id] = result = record.result(time.monotonic() - start)
+        self._tell("done", result)
+        return result
+
+    def _held_back(self, planned: PlannedCheck) -> tuple[Status, str, str] | None:
+        """Why this check is not worth running: the base check of its task has not passed."""
+        base = self.results.get(planned.base)
+        if base is None or base.id == planned.id or base.status in (Status.PASSED, Status.KIT_ERROR, Status.NOT_RUN):
+            return None
+        if base.status is Status.NOT_ATTEMPTED:
+            return Status.NOT_ATTEMPTED, base.reason, base.id
+        return Status.NOT_RUN, f"not run until {planned.task}.{planned.base.rpartition('.')[2]} passes", base.id
+
+    def _run(self, claim: Claim, planned: PlannedCheck, record: Record) -> None:
+        budget = self._assignment.budgets[self.setting.budget]
+        count = planned.examples or budget.examples
+        try:
+            for world_size in planned.world_sizes:
+                self._tell("checking", claim.id, world_size)
+                self._explore(claim, world_size, count, record)
+        except Found as found:
+            record.settle(found.status, found.failure.headline, failure=found.failure)
+        except (KitFault, GroupFailed) as fault:
+            record.settle(Status.KIT_ERROR, str(fault))
+        except Exception as error:
+            record.settle(Status.KIT_ERROR, f"{type(error).__name__} in the grader: {error}")
+
+    def _explore(self, claim: Claim, world_size: int, count: int, record: Record) -> None:
+        """Draws examples at one world size; raises Found with the smallest that fails."""
+        hunt = Hunt(lambda example: self._try(claim, example))
+
+        @hypothesis.seed(self.setting.seed)
+        @settings(
+            max_examples=count,
+            deadline=None,
+            database=None,
+            phases=(Phase.generate, Phase.shrink),
+            suppress_health_check=list(HealthCheck),
+            report_multiple_bugs=False,
+            print_blob=False,
+        )
+        @given(claim.strategy(world_size))
+        def explore(example: Example) -> None:
+            hunt.follow(example)
+
+        try:
+            explore()
+        except Found:
+            raise hunt.smallest from None
+        record.passed(world_size, hunt.passed)
+
+    def _try(self, claim: Claim, example: Example) -> None:
+        """Runs one example on the submission and, once for each example, on the reference; raises Found or KitFault."""
+        outcome = self._call(self._submission, claim, example)
+        told = self._judged(claim, example, outcome)
+        if self._reference is not None:
+            self._second_witness(claim, example)
+        if told is not None:
+            status, mismatch = told
+            raise Found(status, self._failure(claim, example, outcome, mismatch))
+
+    def _second_witness(self, claim: Claim, example: Example) -> None:
+        """The reference has to satisfy the same judge, or the kit contradicts itself."""
+        key = (claim.id, example)
+        if key not in self._witness:
+            told = self._judged(claim, example, self._call(self._reference, claim, example))
+            self._witness[key] = "" if told is None else told[1].headline
+        if self._witness[key]:
+            call = example.describe()
+            raise KitFault(f"the reference fails its own check on {call.call} ({call.setting}): {self._witness[key]}")
+
+    def _call(self, folder: Path, claim: Claim, example: Example) -> Outcome:
+        call = example.call()
+        allowed = self._assignment.problem(claim.problem).allowed
+        requests = [Request(claim.problem, call.driver, arguments, allowed) for arguments in call.arguments]
+        return self._cluster.group(folder, self.setting.backend, example.world_size).call(requests, call.tensors)
+
+    def _judged(self, claim: Claim, example: Example, outcome: Outcome) -> tuple[Status, Mismatch] | None:
+        told = explain(outcome, claim.id.split(".")[1])
+        if told is not None:
+            return told
+        mismatch = claim.judge(example, outcome)
+        return None if mismatch is None else (Status.FAILED, mismatch)
+
+    def _failure(self, claim: Claim, example: Example, outcome: Outcome, mismatch: Mismatch) -> Failure:
+        described = example.describe()
+        problem, task, check = claim.id.split(".")
+        return Failure(
+            headline=mismatch.headline,
+            call=described.call,
+            setting=f"{described.setting}, {self.setting.backend}",
+            ranks=_rows(described.given, mismatch.ranks),
+            where=mismatch.where,
+            hints=mismatch.hints,
+            output=_output(outcome),
+            repeat=self._repeat(f"{task}.{check}"),
+            read=f"assignment/{problem}.md, section {task}",
+        )
+
+    def _repeat(self, check: str) -> str:
+        setting, words = self.setting, ["make grade"]
+        if setting.submission != "handout":
+            words.append(f"SUBMISSION={setting.submission}")
+        words.append(f"ONLY={check}")
+        if setting.backend != "gloo":
+            words.append(f"BACKEND={setting.backend}")
+        if setting.budget != "local":
+            words.append(f"BUDGET={setting.budget}")
+        if setting.seed:
+            words.append(f"SEED={setting.seed}")
+        return " ".join(words)
+
+
+class Hunt:
+    """Keeps hypothesis's search for a smaller failure within a budget, and remembers how each example went.
+
+    An example is run once: what failed once has failed, so a race that shows itself now and then cannot confuse the
+    search. Once the budget is spent, every new example counts as one that does not fail.
+    """
+
+    def __init__(self, attempt: Callable[[Example], None]) -> None:
+        self._attempt = attempt
+        self._ends: dict[Example, Found | None] = {}
+        self._left = SHRINK_BUDGET
+        self._failing: Found | None = None
+
+    @property
+    def passed(self) -> int:
+        """Examples that were run and passed."""
+        return sum(found is None for found in self._ends.values())
+
+    @property
+    def smallest(self) -> Found:
+        """The failure of the example that the search ended with."""
+        assert self._failing is not None
+        return self._failing
+
+    def follow(self, example: Example) -> None:
+        """Runs the example, or recalls how it went; raises Found if it fails."""
+        if example not in self._ends:
+            if self._left <= 0:
+                return
+            self._ends[example] = self._end(example)
+        found = self._ends[example]
+        if found is not None:
+            self._failing = found
+            raise found
+
+    def _end(self, example: Example) -> Found | None:
+        try:
+            self._attempt(example)
+        except Found as found:
+            self._left -= COSTS.get(found.status, SHRINK_BUDGET)
+            return found
+        if self._failing is not None:
+            self._left -= 1
+        return None
+
+
+class Record:
+    """What one check has shown so far. It passes only by `passed` at every planned world size."""
+
+    def __init__(self, planned: PlannedCheck, claim: Claim) -> None:
+        self._planned, self._claim = planned, claim
+        self._examples: dict[int, int] = {}
+        self._settled: dict[str, Any] | None = None
+
+    def passed(self, world_size: int, count: int) -> None:
+        """`count` examples passed at this world size."""
+        self._examples[world_size] = count
+
+    def settle(self, status: Status, reason: str, waits_for: str = "", failure: Failure | None = None) -> None:
+        """The check has ended otherwise than by passing."""
+        self._settled = {"status": status, "reason": reason, "waits_for": waits_for, "failure": failure}
+
+    def result(self, seconds: float) -> CheckResult:
+        """The check's end; without a full record it is a fault of the kit, never a pass."""
+        if self._settled is None:
+            complete = all(self._examples.get(world_size) for world_size in self._planned.world_sizes)
+            status = Status.PASSED if complete else Status.KIT_ERROR
+            self._settled = {"status": status, "reason": "" if complete else "no example was run at a planned world size"}
+        return CheckResult(
+            id=self._planned.id,
+            number=self._planned.number,
+            title=self._claim.title,
+            points=self._planned.points,
+            visibility=self._planned.visibility,
+            examples=self._examples,
+            seconds=seconds,
+            **self._settled,
+        )
+
+
+def _rows(given: Sequence[str], told: Sequence[RankView]) -> tuple[RankView, ...]:
+    """A row for each rank: what it was given, and what the judge has to say of it."""
+    by_rank = {view.rank: view for view in told}
+    rows = [by_rank.get(rank, RankView(rank=rank)) for rank in range(len(given))]
+    return tuple(msgspec.structs.replace(row, given=given[row.rank]) for row in rows)
+
+
+def _output(outcome: Outcome) -> str:
+    """What the ranks printed, each rank's tail under its number."""
+    return "\n".join(f"[rank {rank.rank}] {rank.output.rstrip()}" for rank in outcome.ranks if rank.output.strip())

@@ -1,0 +1,249 @@
+"""The recording layer: every operation of a rank on a process group goes through here, whatever it was called through.
+
+It notes each operation, shows the present one on the board, and refuses what the problem does not allow. The library that
+moves the bytes (gloo, nccl, the simulated switch) is a process group underneath, called with the same arguments.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from autograder.cluster.board import Slot
+from autograder.cluster.messages import Operation
+from autograder.fabric import callsite
+
+FOREVER = timedelta(0)
+API_NAMES = {"send": ("send", "isend"), "recv": ("recv", "irecv")}
+
+
+class Refused(RuntimeError):
+    """The problem does not allow this operation."""
+
+
+class Entry:
+    """One operation in the making; becomes an `Operation` when the example ends."""
+
+    __slots__ = ("kind", "peer", "nbytes", "tag", "group", "site", "start", "end")
+
+    def __init__(self, kind: str, peer: int, nbytes: int, tag: int, group: tuple[int, ...], site: Any, now: float) -> None:
+        self.kind, self.peer, self.nbytes, self.tag, self.group, self.site = kind, peer, nbytes, tag, group, site
+        self.start, self.end = now, -1.0
+
+
+class Recorder:
+    """One rank's record of the present example; files are noted relative to the submission's folder."""
+
+    def __init__(self, slot: Slot, folder: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._slot = slot
+        self._folder = f"{folder}/"
+        self._clock = clock
+        self.begin(())
+
+    def begin(self, allowed: Sequence[str]) -> None:
+        """Forgets the last example; `allowed` are the operations of this one (empty: all)."""
+        self._allowed = frozenset(allowed)
+        self._entries: list[Entry] = []
+        self.refused: list[str] = []
+        self._zero = self._clock()
+        self._slot.begin()
+
+    def start(self, kind: str, peer: int, nbytes: int, tag: int, group: tuple[int, ...]) -> Entry:
+        """Notes an operation that is about to be handed to the library; raises Refused if it is not allowed."""
+        site = callsite.locate()
+        if self._allowed and kind not in self._allowed:
+            self.refused.append(refusal(site.api or kind, self._allowed))
+            raise Refused(self.refused[-1])
+        entry = Entry(kind, peer, nbytes, tag, group, site, self._clock() - self._zero)
+        self._entries.append(entry)
+        self.show(entry)
+        return entry
+
+    def show(self, entry: Entry) -> None:
+        """Puts the operation on the board: the rank may block in it from here on."""
+        site = entry.site
+        file = site.file.removeprefix(self._folder)
+        self._slot.waiting(entry.kind, site.api, entry.peer, entry.nbytes, file, site.line, site.function)
+
+    def running(self) -> None:
+        """The rank is back in the student's code."""
+        self._slot.running()
+
+    def finish(self, entry: Entry) -> None:
+        if entry.end < 0:
+            entry.end = self._clock() - self._zero
+        self._slot.running()
+
+    def operations(self) -> tuple[Operation, ...]:
+        """Everything noted in this example, in program order."""
+        return tuple(self._operation(entry) for entry in self._entries)
+
+    def _operation(self, e: Entry) -> Operation:
+        file = e.site.file.removeprefix(self._folder)
+        return Operation(e.kind, e.site.api, e.peer, e.nbytes, e.tag, e.group, e.start, e.end, file, e.site.line)
+
+
+def refusal(api: str, allowed: frozenset[str]) -> str:
+    """The sentence a student reads when an operation is refused."""
+    names = [name for kind in sorted(allowed, reverse=True) for name in API_NAMES.get(kind, (kind,))]
+    if {"send", "recv"} <= allowed:
+        names.append("batch_isend_irecv")
+    return f"{api} is not allowed in this problem; allowed are {', '.join(names)}"
+
+
+class RecordedWork(dist.Work):
+    """The library's work handle, with its waits on the record."""
+
+    def __init__(self, works: Sequence[dist.Work], entries: Sequence[Entry], recorder: Recorder) -> None:
+        super().__init__()
+        self._works, self._entries, self._recorder = tuple(works), tuple(entries), recorder
+
+    def wait(self, timeout: timedelta = FOREVER) -> bool:
+        self._recorder.show(self._entries[0])
+        done = True
+        for work in self._works:
+            done = (work.wait() if timeout == FOREVER else work.wait(timeout)) and done
+        self._finish()
+        return bool(done)
+
+    def is_completed(self) -> bool:
+        return all(work.is_completed() for work in self._works)
+
+    def is_success(self) -> bool:
+        return all(work.is_success() for work in self._works)
+
+    def synchronize(self) -> None:
+        for work in self._works:
+            work.synchronize()
+        self._finish()
+
+    def get_future(self) -> torch.futures.Future:
+        """The library's future. Whoever takes it is trusted to wait for it: the operation counts as waited for."""
+        self._finish()
+        return self._works[0].get_future()
+
+    def result(self) -> Any:
+        return self._works[0].result()
+
+    def exception(self) -> Any:
+        return self._works[0].exception()
+
+    def source_rank(self) -> int:
+        return self._works[0].source_rank()
+
+    _source_rank = source_rank
+
+    def _finish(self) -> None:
+        for entry in self._entries:
+            self._recorder.finish(entry)
+
+
+class RecordingGroup(dist.ProcessGroup):
+    """A process group that records, and hands every operation to the process group `inner`.
+
+    `ranks` are the members' global ranks, in group order.
+    """
+
+    def __init__(self, inner: dist.ProcessGroup, ranks: Sequence[int], recorder: Recorder) -> None:
+        super().__init__(inner.rank(), inner.size())
+        self._inner, self._ranks, self._recorder = inner, tuple(ranks), recorder
+        self._batch: list[Entry] | None = None
+
+    def getBackendName(self) -> str:  # noqa: N802  (torch's name)
+        return "recorded"
+
+    def send(self, tensors: list[torch.Tensor], dst: int, tag: int = 0) -> dist.Work:
+        return self._point_to_point("send", self._inner.send, tensors, dst, tag)
+
+    def recv(self, tensors: list[torch.Tensor], src: int, tag: int = 0) -> dist.Work:
+        return self._point_to_point("recv", self._inner.recv, tensors, src, tag)
+
+    def recv_anysource(self, tensors: list[torch.Tensor], tag: int = 0) -> dist.Work:
+        entry = self._recorder.start("recv", -1, _nbytes(tensors), tag, self._ranks)
+        return self._recorded(self._inner.recv_anysource(tensors, tag), entry)
+
+    def _point_to_point(self, kind: str, method: Callable, tensors: list[torch.Tensor], peer: int, tag: int) -> dist.Work:
+        entry = self._recorder.start(kind, self._ranks[peer], _nbytes(tensors), tag, self._ranks)
+        work = method(tensors, peer, tag)
+        if self._batch is not None:
+            self._batch.append(entry)
+            return work
+        return self._recorded(work, entry)
+
+    def batch(self, operations: Sequence[Callable[[], Any]], device: torch.device) -> list[dist.Work]:
+        """Runs point-to-point calls as one batch of the library (NCCL groups them); one handle for all of them."""
+        self._batch = []
+        try:
+            self._inner._start_coalescing(device)
+            for operation in operations:
+                operation()
+            work = self._inner._end_coalescing(device)
+            entries = self._batch
+        finally:
+            self._batch = None
+        self._recorder.running()
+        return [RecordedWork([work], entries, self._recorder)]
+
+    def _recorded(self, work: dist.Work, entry: Entry) -> dist.Work:
+        self._recorder.running()
+        return RecordedWork([work], [entry], self._recorder)
+
+    def shutdown(self) -> None:
+        self._inner.shutdown()
+
+    def abort(self) -> None:
+        self._inner.abort()
+
+
+def _nbytes(tensors: Any) -> int:
+    """Bytes of a tensor or of all tensors in nested lists."""
+    if isinstance(tensors, torch.Tensor):
+        return tensors.numel() * tensors.element_size()
+    return sum(_nbytes(tensor) for tensor in tensors)
+
+
+# For each method of a process group: the operation's name, which argument is counted, and whether it is one rank's part
+# of the whole (then it counts times the group's size: S of nccl-tests is the large side).
+_COLLECTIVES = {
+    "allreduce": ("all_reduce", 0, False),
+    "allreduce_coalesced": ("all_reduce", 0, False),
+    "broadcast": ("broadcast", 0, False),
+    "reduce": ("reduce", 0, False),
+    "allgather": ("all_gather", 1, True),
+    "_allgather_base": ("all_gather", 1, True),
+    "all_gather_single": ("all_gather", 1, True),
+    "allgather_coalesced": ("all_gather", 1, True),
+    "allgather_into_tensor_coalesced": ("all_gather", 1, True),
+    "all_gather_single_coalesced": ("all_gather", 1, True),
+    "reduce_scatter": ("reduce_scatter", 0, True),
+    "_reduce_scatter_base": ("reduce_scatter", 0, True),
+    "reduce_scatter_single": ("reduce_scatter", 0, True),
+    "reduce_scatter_tensor_coalesced": ("reduce_scatter", 0, True),
+    "reduce_scatter_single_coalesced": ("reduce_scatter", 0, True),
+    "gather": ("gather", 1, True),
+    "scatter": ("scatter", 0, True),
+    "alltoall": ("all_to_all", 1, False),
+    "alltoall_base": ("all_to_all", 1, False),
+    "all_to_all_single": ("all_to_all", 1, False),
+    "barrier": ("barrier", None, False),
+    "monitored_barrier": ("barrier", None, False),
+}
+
+
+def _forwarding(method: str, kind: str, counted: int | None, part: bool) -> Callable:
+    def collective(self: RecordingGroup, *args: Any, **kwargs: Any) -> dist.Work:
+        nbytes = 0 if counted is None else _nbytes(args[counted]) * (self.size() if part else 1)
+        entry = self._recorder.start(kind, -1, nbytes, 0, self._ranks)
+        return self._recorded(getattr(self._inner, method)(*args, **kwargs), entry)
+
+    collective.__name__ = method
+    return collective
+
+
+for _method, _row in _COLLECTIVES.items():
+    setattr(RecordingGroup, _method, _forwarding(_method, *_row))

@@ -1,0 +1,81 @@
+"""A rank's virtual clock.
+
+The clock stands still while Python runs. It moves when the rank waits for an operation (to the moment at which that is
+done), sleeps, spends compute time (`spend`: a layer that takes so long), or synchronises with its device.
+
+A device works beside the rank, as a GPU does: `launch(seconds)` queues work on a stream and returns at once, at no cost;
+the work starts when the stream is done with what was queued before, or now if it is idle. `synchronize` moves the clock
+to the end of all work queued (or of one stream's). So a function that launches work and returns looks free to whoever
+reads the clock without synchronising.
+
+`install` makes Python's clocks follow: time.time, monotonic, perf_counter and their _ns forms, and sleep; and the
+synchronize functions of torch's devices. The clocks count from 1 second, so that a reading is never 0.
+"""
+
+import math
+import time
+from types import SimpleNamespace
+
+import torch
+
+# Python's own clocks, for whoever needs real time after `install`.
+real = SimpleNamespace(
+    time=time.time, monotonic=time.monotonic, perf_counter=time.perf_counter, sleep=time.sleep, time_ns=time.time_ns
+)
+START = 1.0
+
+
+class Clock:
+    """Virtual seconds of one rank: `now` since the example began."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self._streams: dict[str, float] = {}
+
+    def reset(self) -> None:
+        """Back to zero, with an idle device."""
+        self.now = 0.0
+        self._streams.clear()
+
+    def spend(self, seconds: float) -> None:
+        """The rank is busy for `seconds`. Raises ValueError if that is negative or no number."""
+        self.now += _checked(seconds)
+
+    def move_to(self, moment: float) -> None:
+        """Waits until `moment`, if that is not over."""
+        self.now = max(self.now, moment)
+
+    def launch(self, seconds: float, stream: str = "default") -> None:
+        """Queues `seconds` of work on a stream of the device and returns at once."""
+        self._streams[stream] = max(self.now, self._streams.get(stream, 0.0)) + _checked(seconds)
+
+    def synchronize(self, stream: str | None = None) -> None:
+        """Waits for all work queued on the device, or on one stream of it."""
+        ends = self._streams.values() if stream is None else [self._streams.get(stream, 0.0)]
+        self.move_to(max(ends, default=0.0))
+
+    def read(self) -> float:
+        """What Python's clocks show."""
+        return START + self.now
+
+    def read_ns(self) -> int:
+        """The same in whole nanoseconds."""
+        return round(self.read() * 1e9)
+
+
+def install(clock: Clock) -> None:
+    """Makes the clocks of this process follow `clock`, for good."""
+    time.time = time.monotonic = time.perf_counter = clock.read
+    time.time_ns = time.monotonic_ns = time.perf_counter_ns = clock.read_ns
+    time.sleep = clock.spend
+
+    def synchronize(device: object = None) -> None:
+        clock.synchronize()
+
+    torch.cuda.synchronize = torch.cpu.synchronize = torch.accelerator.synchronize = synchronize
+
+
+def _checked(seconds: float) -> float:
+    if not (math.isfinite(seconds) and seconds >= 0):
+        raise ValueError("sleep length must be non-negative")
+    return float(seconds)

@@ -1,0 +1,162 @@
+"""Buffers in flight: between an operation's call and its wait, what is sent must not be written, and what is received
+must be neither written nor read.
+
+Three nets, each for what the one before lets through:
+
+1. While anything is in flight, every torch operation of the rank is looked at before it runs; one that touches such a
+   buffer is the mistake, told with its line. Parts of a tensor that do not overlap the buffer are free to use.
+2. At the wait, the bytes are compared with what was sent, or with the filling of a receive buffer: that shows writes
+   past torch (through numpy, say).
+3. A receive buffer is filled with not-a-numbers until its wait, so a value read past torch shows as NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from autograder.fabric import callsite
+from autograder.fabric.callsite import CallSite
+from autograder.fabric.sim import memory
+
+# Operations that take from a tensor its shape, dtype or device only.
+_SHAPE_ONLY = ("_like", "new_")
+
+
+class Buffer:
+    """A tensor in flight. `contents` are the bytes that it must still hold at the wait (None: not compared)."""
+
+    def __init__(self, tensor: torch.Tensor, is_output: bool, what: str, site: CallSite) -> None:
+        self.tensor, self.is_output, self.what, self.site = tensor, is_output, what, site
+        self.first, self.end = memory.span(tensor)
+        self.contents: bytes | None = None
+
+
+class Watch(TorchDispatchMode):
+    """The buffers that are in flight on this rank. `report(text, site)` tells of a mistake and raises."""
+
+    def __init__(self, report: Callable[[str, CallSite], None]) -> None:
+        super().__init__()
+        self._report = report
+        self._buffers: dict[int, tuple[Buffer, ...]] = {}
+        self._is_aside = False
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
+        if self._buffers and not self._is_aside and not _touches_nothing(func):
+            self._look(func, args, kwargs or {})
+        return func(*args, **(kwargs or {}))
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """The kit's own work on the buffers, not to be looked at."""
+        self._is_aside = True
+        try:
+            yield
+        finally:
+            self._is_aside = False
+
+    def add(self, operation: int, buffers: tuple[Buffer, ...]) -> None:
+        """An operation begins; reports if one of its buffers is in flight already."""
+        for buffer in buffers:
+            for other in self._overlapping(buffer.tensor):
+                if buffer.is_output or other.is_output:
+                    self._report(_both(other, buffer), buffer.site)
+        self._buffers[operation] = buffers
+        if not _is_active(self):
+            self.__enter__()
+
+    def check(self, operation: int, wait: CallSite) -> None:
+        """Reports if a buffer of the operation has been written since it began; `wait` is where it is waited for."""
+        for buffer in self._buffers.get(operation, ()):
+            if buffer.contents is not None and memory.read(buffer.tensor) != buffer.contents:
+                self._report(
+                    f"The buffer of {buffer.what} ({_line(buffer.site)}) was written before its wait ({_line(wait)}).", wait
+                )
+
+    def remove(self, operation: int) -> None:
+        """The operation is done, or the example is over."""
+        self._buffers.pop(operation, None)
+        if not self._buffers:
+            self._leave()
+
+    def clear(self) -> None:
+        """Nothing is in flight any more."""
+        self._buffers.clear()
+        self._leave()
+
+    def _leave(self) -> None:
+        # Another mode that was entered meanwhile has to be left first; until then this one looks at nothing.
+        if _is_active(self) and torch._C._get_dispatch_stack_at(torch._C._len_torch_dispatch_stack() - 1) is self:
+            self.__exit__(None, None, None)
+
+    def _look(self, func: Any, args: tuple, kwargs: dict) -> None:
+        """Reports if the operation `func` touches a buffer in a way that it must not."""
+        written = _written(func)
+        for position, argument in [*enumerate(args), *kwargs.items()]:
+            for tensor in _tensors(argument):
+                for buffer in self._overlapping(tensor):
+                    writes = position in written
+                    if buffer.is_output or writes:
+                        self._report(_touch(func, writes, buffer), callsite.locate(_name(func)))
+
+    def _overlapping(self, tensor: torch.Tensor) -> Iterable[Buffer]:
+        if tensor.device.type != "cpu" or not tensor.nbytes:
+            return
+        first, end = memory.span(tensor)
+        for buffers in self._buffers.values():
+            for buffer in buffers:
+                if first < buffer.end and buffer.first < end and memory.overlap(tensor, buffer.tensor):
+                    yield buffer
+
+
+def _is_active(mode: TorchDispatchMode) -> bool:
+    """Whether the mode is in force: the autograd engine restores the modes of before a hook when the hook is done."""
+    depth = torch._C._len_torch_dispatch_stack()
+    return any(torch._C._get_dispatch_stack_at(index) is mode for index in range(depth))
+
+
+def _touches_nothing(func: Any) -> bool:
+    return func.is_view or any(part in func._schema.name for part in _SHAPE_ONLY)
+
+
+def _written(func: Any) -> set[int | str]:
+    """Positions and names of the arguments that the operation writes."""
+    written: set[int | str] = set()
+    for position, argument in enumerate(func._schema.arguments):
+        if argument.alias_info is not None and argument.alias_info.is_write:
+            written |= {position, argument.name}
+    return written
+
+
+def _tensors(argument: Any) -> Iterable[torch.Tensor]:
+    if isinstance(argument, torch.Tensor):
+        yield argument
+    elif isinstance(argument, list | tuple):
+        yield from (item for item in argument if isinstance(item, torch.Tensor))
+
+
+def _name(func: Any) -> str:
+    return func._schema.name.removeprefix("aten::")
+
+
+def _touch(func: Any, writes: bool, buffer: Buffer) -> str:
+    verb = "writes to" if writes else "reads"
+    return (
+        f"{_name(func)} {verb} the buffer of {buffer.what} ({_line(buffer.site)}), which nobody has waited for yet: "
+        "call wait() on its handle first."
+    )
+
+
+def _both(first: Buffer, second: Buffer) -> str:
+    return (
+        f"{second.what} uses a buffer that is still in flight in {first.what} ({_line(first.site)}): wait for that first, "
+        "or use another buffer."
+    )
+
+
+def _line(site: CallSite) -> str:
+    return f"{site.file.rsplit('/', 1)[-1]}:{site.line}" if site.file else "an unknown line"

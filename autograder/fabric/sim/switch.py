@@ -1,0 +1,267 @@
+"""The trusted side: reads what ranks send over their sockets, checks it, and hands it to the simulation.
+
+    switch = Switch(world_size, topology.load("pod"))
+    switch.attach(rank, socket)            for every rank; the sockets stay the caller's to close
+    selector.register(switch, EVENT_READ)  readable whenever on_ready() has something to do
+    switch.on_ready()
+    switch.over, switch.verdict, switch.report()
+    switch.reset()                         before the next example on the same ranks
+
+How a rank's process ended is the caller's to tell (`died`): the switch itself sees no more than a closed connection,
+which stops nothing. A rank that sends what is no message gets a verdict; nothing that it sends raises an error here.
+"""
+
+import selectors
+import socket
+
+from autograder.fabric.sim import collectives, delays, report, verdict, wire
+from autograder.fabric.sim.delays import NONE, Delays
+from autograder.fabric.sim.operation import Group, Operation, Place
+from autograder.fabric.sim.report import RankReport
+from autograder.fabric.sim.simulation import BLOCKED, RUNNING, Simulation
+from autograder.fabric.sim.topology import Topology
+from autograder.fabric.sim.verdict import Verdict
+from autograder.fabric.sim.wire import ITEM_SIZES, Garbled
+
+MAX_SITES = 1 << 16
+MAX_GROUPS = 1 << 12
+MAX_OPERATIONS = 1 << 22
+
+
+class _Port:
+    """One rank's connection, and the names that it has given to places and groups."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.connection = connection
+        self.inbox = wire.Inbox()
+        self.unsent = bytearray()
+        self.sites: list[Place] = []
+        self.groups: list[Group] = []
+
+
+class Switch:
+    """`delays` are an adversarial schedule; with a `seed` instead, one is drawn. `buffered`: sends need not wait."""
+
+    def __init__(
+        self,
+        world_size: int,
+        topology: Topology,
+        *,
+        buffered: bool = False,
+        seed: int | None = None,
+        delays: Delays = NONE,
+    ) -> None:
+        self.world_size, self.topology = world_size, topology
+        self._ports: dict[int, _Port] = {}
+        self._selector = selectors.DefaultSelector()
+        self.reset(buffered=buffered, seed=seed, delays=delays)
+
+    def reset(self, *, buffered: bool = False, seed: int | None = None, delays: Delays = NONE) -> None:
+        """Begins the next example: all clocks at zero, nothing left of the last one."""
+        if seed is not None:
+            delays = _drawn(seed, self.topology)
+        self._simulation = Simulation(
+            self.world_size, self.topology, self._answer, buffered=buffered, delays=delays
+        )
+
+    def attach(self, rank: int, connection: socket.socket) -> None:
+        """Makes `connection` the rank's; it is set to non-blocking."""
+        connection.setblocking(False)
+        self._ports[rank] = _Port(connection)
+        self._selector.register(connection, selectors.EVENT_READ, rank)
+
+    def detach(self) -> None:
+        """Lets go of all connections, closing none of them."""
+        self._selector.close()
+
+    def fileno(self) -> int:
+        """A descriptor that is readable whenever `on_ready` has something to do."""
+        return self._selector.fileno()
+
+    def on_ready(self) -> list[int]:
+        """Takes in what has arrived and decides what can be decided. Never blocks.
+
+        Returns the ranks whose connections have been closed from the other side since the last call.
+        """
+        closed = []
+        for key, events in self._selector.select(0):
+            if events & selectors.EVENT_WRITE:
+                self._flush(key.data)
+            if events & selectors.EVENT_READ and not self._read(key.data):
+                closed.append(key.data)
+        self._simulation.advance()
+        return closed
+
+    def finished(self, rank: int) -> None:
+        """The rank's part of the example is over, whether or not it has said so itself."""
+        self._drain(rank)
+        state = self._simulation.ranks[rank]
+        if state.state in (RUNNING, BLOCKED):
+            self._simulation.finish(rank, state.clock)
+        self._simulation.advance()
+
+    def died(self, rank: int, how: str) -> None:
+        """The rank's process has ended; `how` continues the sentence "rank 2 ...": "was killed by SIGKILL"."""
+        self._drain(rank)
+        self._simulation.died(rank, how)
+        self._simulation.advance()
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """What is wrong, if anything is by now."""
+        return self._simulation.verdict
+
+    @property
+    def over(self) -> bool:
+        """Whether the example is judged: there is a verdict, or all ranks have finished and nothing is amiss."""
+        return self._simulation.over
+
+    def report(self) -> list[RankReport]:
+        """What each rank has done in this example so far."""
+        return [report.of_rank(rank, state.clock, state.operations) for rank, state in enumerate(self._simulation.ranks)]
+
+    def trace(self) -> str:
+        """This example in the Chrome trace event format."""
+        return report.trace([state.operations for state in self._simulation.ranks], self.topology.name)
+
+    # Connections
+
+    def _drain(self, rank: int) -> None:
+        if rank in self._ports:
+            self._read(rank)
+
+    def _read(self, rank: int) -> bool:
+        """Takes in what the rank has sent; whether its connection is still open."""
+        port = self._ports[rank]
+        while True:
+            try:
+                data = port.connection.recv(wire.READ)
+            except (BlockingIOError, InterruptedError):
+                return True
+            except OSError:
+                data = b""
+            if not data:
+                self._close(rank)
+                return False
+            try:
+                for message, body in port.inbox.feed(data):
+                    self._take(rank, port, message, body)
+            except Garbled as error:
+                self._close(rank)
+                self._garbled(rank, str(error))
+                return True
+            if len(data) < wire.READ:
+                return True
+
+    def _close(self, rank: int) -> None:
+        """Listens to the rank no more."""
+        connection = self._ports.pop(rank).connection
+        self._selector.unregister(connection)
+
+    def _answer(self, rank: int, message: wire.ToRank, body: bytes) -> None:
+        port = self._ports.get(rank)
+        if port is not None:
+            port.unsent += wire.pack(message, body)
+            self._flush(rank)
+
+    def _flush(self, rank: int) -> None:
+        """Sends what the rank's socket takes; the selector tells when it takes more."""
+        port = self._ports[rank]
+        try:
+            sent = port.connection.send(port.unsent)
+        except (BlockingIOError, InterruptedError):
+            sent = 0
+        except OSError:
+            sent = len(port.unsent)  # the rank has gone: reading will tell
+        del port.unsent[:sent]
+        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if port.unsent else 0)
+        if events != self._selector.get_key(port.connection).events:
+            self._selector.modify(port.connection, events, rank)
+
+    # Messages
+
+    def _take(self, rank: int, port: _Port, message: wire.FromRank, body: bytes) -> None:
+        """One message of a rank. Raises Garbled if it makes no sense."""
+        if isinstance(message, wire.Site):
+            _expect(message.id == len(port.sites) < MAX_SITES, "a place out of turn")
+            port.sites.append(Place(message.api, message.file, message.line, message.function))
+            return
+        if isinstance(message, wire.Group):
+            _expect(message.id == len(port.groups) < MAX_GROUPS, "a group out of turn")
+            ranks = tuple(message.ranks)
+            _expect(rank in ranks and len(set(ranks)) == len(ranks) and max(ranks) < self.world_size, "a wrong group")
+            port.groups.append(Group(message.name, ranks))
+            return
+        state, simulation = self._simulation.ranks[rank], self._simulation
+        if simulation.verdict is not None:
+            if isinstance(message, wire.Wait | wire.Poll | wire.Fault):
+                self._answer(rank, wire.Stop(simulation.verdict.kind, str(simulation.verdict)), b"")
+            return
+        _expect(state.state == RUNNING, "a message while it waits or after its end")
+        _expect(message.clock >= state.clock, "a clock that goes backwards")
+        if isinstance(message, wire.Send | wire.Recv | wire.Collective):
+            simulation.post(self._operation(rank, port, message, body))
+        elif isinstance(message, wire.Fault):
+            _expect(message.kind in (verdict.IN_FLIGHT, verdict.SELF), "an unknown mistake")
+            simulation.fault(rank, message.kind, message.text, _place(port, message.site), message.clock)
+        elif isinstance(message, wire.Finish):
+            simulation.finish(rank, message.clock, message.how)
+        else:
+            _expect(message.id < len(state.operations), "an unknown operation")
+            operation = state.operations[message.id]
+            _expect(operation.waited is None, "a second wait for an operation")
+            if isinstance(message, wire.Waited):
+                _expect(operation.end is not None and operation.kind == "send", "a wait that never was")
+                simulation.waited(rank, operation, message.clock)
+            elif isinstance(message, wire.Wait):
+                simulation.wait(rank, operation, message.clock)
+            else:
+                simulation.poll(rank, operation, message.clock)
+
+    def _operation(
+        self, rank: int, port: _Port, message: wire.Send | wire.Recv | wire.Collective, body: bytes
+    ) -> Operation:
+        """The operation that a message tells of. Raises Garbled."""
+        count = len(self._simulation.ranks[rank].operations)
+        _expect(message.id == count < MAX_OPERATIONS, "an operation out of turn")
+        _expect(message.group < len(port.groups), "an unknown group")
+        group, place = port.groups[message.group], _place(port, message.site)
+        if isinstance(message, wire.Collective):
+            _expect(message.name in collectives.NAMES, "an unknown collective")
+            call = Operation(rank, message.id, message.name, group, place, message.clock)
+            call.dtype, call.op, call.peer, call.body = message.dtype, message.op, message.root, body
+            call.sizes_in, call.sizes_out = tuple(message.inputs), tuple(message.outputs)
+            _expect(collectives.is_well_formed(call), f"an impossible {message.name}")
+            return call
+        is_send = isinstance(message, wire.Send)
+        _expect(message.dtype in ITEM_SIZES, "an unknown dtype")
+        _expect(message.peer in group.ranks or (message.peer == -1 and not is_send), "an unknown peer")
+        _expect(message.peer != rank, "an operation with itself")
+        _expect(len(body) == (message.numel * ITEM_SIZES[message.dtype] if is_send else 0), "a message of a wrong size")
+        operation = Operation(rank, message.id, "send" if is_send else "recv", group, place, message.clock)
+        operation.peer, operation.tag, operation.dtype = message.peer, message.tag, message.dtype
+        if is_send:
+            operation.sizes_in, operation.body = (message.numel,), body
+        else:
+            operation.sizes_out = (message.numel,)
+        return operation
+
+    def _garbled(self, rank: int, what: str) -> None:
+        if self._simulation.verdict is None:
+            summary = f"Rank {rank} sent {what} to the simulated switch, past torch.distributed."
+            self._simulation.stop(Verdict(verdict.GARBLED, summary, (rank,), ()))
+
+
+def _expect(condition: bool, what: str) -> None:
+    if not condition:
+        raise Garbled(what)
+
+
+def _place(port: _Port, site: int) -> Place:
+    _expect(site < len(port.sites), "an unknown place")
+    return port.sites[site]
+
+
+def _drawn(seed: int, topology: Topology) -> Delays:
+    """Delays of some tens of latencies: enough to turn any order around."""
+    return delays.drawn(seed, 50 * max(link.latency for _, link in topology.levels) or 1.0)
