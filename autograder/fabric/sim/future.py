@@ -53,7 +53,10 @@ class LazyFuture(Future):
             self.wait()
             return callback(self)
 
-        return LazyFuture(compute, self.done)
+        future = LazyFuture(compute, self.done)
+        if super().done():
+            future.wait()
+        return future
 
     def add_done_callback(self, callback: Callable[[Future], Any]) -> None:
         if self.done():

@@ -18,7 +18,7 @@ from autograder.fabric.sim import collectives, delays, report, verdict, wire
 from autograder.fabric.sim.delays import NONE, Delays
 from autograder.fabric.sim.operation import Group, Operation, Place
 from autograder.fabric.sim.report import RankReport
-from autograder.fabric.sim.simulation import BLOCKED, RUNNING, Simulation
+from autograder.fabric.sim.simulation import BLOCKED, FINISHED, RUNNING, Simulation
 from autograder.fabric.sim.topology import Topology
 from autograder.fabric.sim.verdict import Verdict
 from autograder.fabric.sim.wire import ITEM_SIZES, Garbled
@@ -105,6 +105,10 @@ class Switch:
         self._drain(rank)
         self._simulation.died(rank, how)
         self._simulation.advance()
+
+    def has_finished(self, rank: int) -> bool:
+        """Whether the rank has come to the end of the example."""
+        return self._simulation.ranks[rank].state == FINISHED
 
     @property
     def verdict(self) -> Verdict | None:
