@@ -5,6 +5,7 @@ Nothing of it is imported or run here. Names, sizes and kinds of files are all t
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 import unicodedata
@@ -18,6 +19,7 @@ from typing import BinaryIO
 from autograder.report.clean import one_line, printable, shorten
 
 _CHUNK = 1 << 20
+_LONGEST_READ = 2 << 20  # bytes: the list of some 20,000 names in a zip
 _LONGEST_NAME = 200  # bytes, folders included: every file system takes it
 _TOOLS_LEAVE = {"__MACOSX", "__pycache__"}
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -110,7 +112,7 @@ def _is_folder(path: Path) -> bool:
 
 def _folder_entries(root: Path, caps: Caps, notes: list[str]) -> Iterator[_Entry]:
     """The regular files below `root`, in the order of their names."""
-    real_root = root.resolve()
+    real_root = Path(os.path.realpath(root))
     for folder, folders, files in os.walk(root, onerror=_raise):
         inside = PurePosixPath(Path(folder).relative_to(root).as_posix())
         folders[:] = sorted(name for name in folders if not _ignored(name))
@@ -119,15 +121,15 @@ def _folder_entries(root: Path, caps: Caps, notes: list[str]) -> Iterator[_Entry
             path, entry = Path(folder) / name, inside / name
             if _ignored(name):
                 continue
-            real = path.resolve() if path.is_symlink() else path
-            if real != path and not (real.is_relative_to(real_root) and real.is_file()):
-                notes.append(f"{shown(entry)} was left out: it is a link out of the folder, or to a folder.")
-                continue
-            status = real.lstat()
-            if stat.S_ISREG(status.st_mode):
-                yield _Entry(entry, status.st_size, real)
-            else:
+            # A link is followed to a file of the same folder only.
+            real = Path(os.path.realpath(path)) if path.is_symlink() else path
+            status = real.lstat() if os.path.lexists(real) else None
+            if real is not path and not real.is_relative_to(real_root):
+                notes.append(f"{shown(entry)} was left out: it is a link out of the folder.")
+            elif status is None or not stat.S_ISREG(status.st_mode):
                 notes.append(f"{shown(entry)} was left out: it is not an ordinary file.")
+            else:
+                yield _Entry(entry, status.st_size, real)
         if len(inside.parts) >= caps.depth and folders:
             raise SubmissionError(f"Folders are nested more than {caps.depth} deep. Hand in a flatter folder.")
 
@@ -140,12 +142,31 @@ def _raise(error: OSError) -> None:
 # Zips
 
 
+class _OutsideOfZip(OSError):
+    """A zip speaks of a place that is not in it. An OSError, since zipfile expects one where it only probes."""
+
+
+class _ZipBytes(io.BufferedReader):
+    """The bytes of a zip, in small portions only: zipfile reads the list of all names at once, and keeps it."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        data = super().read(_LONGEST_READ + 1 if size is None or size < 0 else min(size, _LONGEST_READ + 1))
+        if len(data) > _LONGEST_READ:
+            raise SubmissionError("The zip holds too many names. Zip the handout folder alone.")
+        return data
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        try:
+            return super().seek(offset, whence)
+        except (OSError, ValueError) as error:
+            raise _OutsideOfZip("it points outside of itself") from error
+
+
 def _copy_zip(path: Path, target: Path, modules: Collection[str], caps: Caps, notes: list[str]) -> None:
-    # The list of files is read into memory whole, so a zip cannot be much larger than what may be in it.
     if path.stat().st_size > caps.total_bytes:
         raise SubmissionError(f"The zip is larger than {_mb(caps.total_bytes)}. Zip the handout folder alone.")
     try:
-        file = path.open("rb")
+        file = _ZipBytes(io.FileIO(path))
     except OSError as error:
         raise SubmissionError(f"{shown(path.name)} may not be read. Change its permissions.") from error
     with file:
@@ -155,7 +176,7 @@ def _copy_zip(path: Path, target: Path, modules: Collection[str], caps: Caps, no
             top = _choose_top([entry.name for entry in entries], modules, _tops(entries))
             inside = [replace(e, name=e.name.relative_to(top)) for e in entries if e.name.is_relative_to(top)]
             _copy(inside, target, modules, caps, notes, archive)
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, _OutsideOfZip) as error:
             text = f"{shown(path.name)} is no zip file, or a damaged one ({shown(error)}). Zip it again."
             raise SubmissionError(text) from error
 
@@ -167,8 +188,6 @@ def _tops(entries: list[_Entry]) -> list[str]:
 def _zip_entries(archive: zipfile.ZipFile, caps: Caps, notes: list[str]) -> Iterator[_Entry]:
     """The regular files of the zip, in the order of their names; SubmissionError for what honest tools never make."""
     infos = [info for info in archive.infolist() if not info.orig_filename.endswith(("/", "\\"))]
-    if len(infos) > 10 * caps.files:
-        raise SubmissionError(f"The zip holds {len(infos)} files. Zip the handout folder alone.")
     names = [_safe_name(info.orig_filename, caps) for info in infos]
     _refuse_collisions([name for name in names if not any(map(_ignored, name.parts))])
     for name, info in sorted(zip(names, infos, strict=True), key=lambda pair: pair[0]):
@@ -189,7 +208,7 @@ def _safe_name(raw: str, caps: Caps) -> PurePosixPath:
     # Some tools on Windows write backslashes.
     name = PurePosixPath(raw.replace("\\", "/"))
     if name.is_absolute() or ".." in name.parts or not name.parts or name.parts[0][1:2] == ":":
-        raise SubmissionError(f"The zip holds the name {shown(raw)}, which leads out of it. Zip the handout folder again.")
+        raise SubmissionError(f"The zip holds {shown(raw)}, a name that leads out of it. Zip the handout folder again.")
     if len(name.parts) > caps.depth:
         raise SubmissionError(f"Folders are nested more than {caps.depth} deep. Hand in a flatter folder.")
     return name
@@ -223,7 +242,7 @@ def _choose_top(names: Collection[PurePosixPath], modules: Collection[str], foun
     ):
         if len(candidates) > 1:
             places = " and ".join(sorted(shown(top) for top in candidates))
-            raise SubmissionError(f"The modules are in {places}, and only one can be graded. Hand in one handout folder.")
+            raise SubmissionError(f"The modules are in {places}, and only one can be graded. Hand in one of them.")
         if candidates:
             return candidates[0]
     looked_for = ", ".join(sorted(wanted))
