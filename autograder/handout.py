@@ -144,7 +144,7 @@ def _without(lines: list[str], blocks: list[Block], stubs: dict[Block, list[str]
 
 
 def _with_blank_lines_normalised(lines: list[str]) -> list[str]:
-    """At most two blank lines before a line at the margin and one before any other; texts in quotes stay as they are."""
+    """At most two blank lines before a line at the margin and one before any other; quoted texts stay as they are."""
     quoted = _lines_in_strings("\n".join(lines) + "\n")
     result: list[str] = []
     blank = 0

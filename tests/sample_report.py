@@ -27,7 +27,7 @@ WRONG_VALUE = Failure(
             wrong=True,
         ),
     ),
-    hints=("The elements left over after dividing by the number of ranks kept their old values: 4 is not divisible by 3.",),
+    hints=("The elements that are left over when 4 is divided by 3 ranks kept their old values.",),
     output="reducing chunk 0\nreducing chunk 1",
     repeat="make grade ONLY=all_reduce.even",
     read="assignment/collectives.md, section all_reduce",
@@ -63,9 +63,7 @@ HOSTILE = "\x1b[2J\x1b]0;owned\x07[bold red]<script>alert(1)</script> =cmd|'/c c
 
 def check(task: str, name: str, number: str, status: Status, points: float = 1.0, **more: object) -> CheckResult:
     """A check of that task, its title made from its name."""
-    return CheckResult(
-        id=f"{task}.{name}", number=number, title=f"{name} inputs", points=points, status=status, **more
-    )
+    return CheckResult(id=f"{task}.{name}", number=number, title=f"{name} inputs", points=points, status=status, **more)
 
 
 def task(problem: str, name: str, number: str, *ends: tuple, base_holds: bool = True) -> TaskResult:
@@ -86,8 +84,11 @@ def task(problem: str, name: str, number: str, *ends: tuple, base_holds: bool = 
 def report(*, kit_error: bool = True, not_run: bool = True, extra_credit: bool = True) -> Report:
     """A report with every status; a fault of the kit, checks that could not run and extra credit can be left away."""
     passed, failed = Status.PASSED, Status.FAILED
-    kit = (Status.KIT_ERROR, {"reason": "the two witnesses disagree on 3 ranks, example 5"}) if kit_error else (passed, {})
-    run = (Status.NOT_RUN, {"reason": "needs 4 GPUs, this machine has 1"}) if not_run else (passed, {})
+    kit, run = (passed, {}), (passed, {})
+    if kit_error:
+        kit = (Status.KIT_ERROR, {"reason": "the two witnesses disagree on 3 ranks, example 5"})
+    if not_run:
+        run = (Status.NOT_RUN, {"reason": "needs 4 GPUs, this machine has 1"})
     collectives = ProblemResult(
         name="collectives",
         number="1",
@@ -95,19 +96,39 @@ def report(*, kit_error: bool = True, not_run: bool = True, extra_credit: bool =
         tasks=(
             task("collectives", "broadcast", "1.1", ("even", passed, 1.0), ("cost", passed, 0.5)),
             task(
-                "collectives", "scatter", "1.2",
-                ("even", Status.CRASHED, 1.0, {"failure": CRASH}), ("shapes", passed, 0.5), ("cost", passed, 0.5),
+                "collectives",
+                "scatter",
+                "1.2",
+                ("even", Status.CRASHED, 1.0, {"failure": CRASH}),
+                ("shapes", passed, 0.5),
+                ("cost", passed, 0.5),
                 base_holds=False,
             ),
-            task("collectives", "gather", "1.3", ("even", Status.NOT_ATTEMPTED, 1.0), ("shapes", passed, 0.5), base_holds=False),
             task(
-                "collectives", "all_reduce", "1.4",
+                "collectives",
+                "gather",
+                "1.3",
+                ("even", Status.NOT_ATTEMPTED, 1.0),
+                ("shapes", passed, 0.5),
+                base_holds=False,
+            ),
+            task(
+                "collectives",
+                "all_reduce",
+                "1.4",
                 ("even", passed, 2.0, {"examples": {1: 8, 2: 8, 3: 8}}),
                 ("shapes", failed, 1.0, {"failure": WRONG_VALUE, "reason": WRONG_VALUE.headline}),
                 ("lockstep", *kit[:1], 1.0, kit[1]),
                 ("cost", passed, 1.0, {"facts": {"bytes a rank": "1.50 of the tensor, at most 1.50"}}),
             ),
-            task("collectives", "all_to_all", "1.5", ("even", Status.TIMEOUT, 1.5, {"failure": HANG}), ("shapes", passed, 0.5), base_holds=False),
+            task(
+                "collectives",
+                "all_to_all",
+                "1.5",
+                ("even", Status.TIMEOUT, 1.5, {"failure": HANG}),
+                ("shapes", passed, 0.5),
+                base_holds=False,
+            ),
         ),
     )
     bandwidth = ProblemResult(
@@ -120,7 +141,10 @@ def report(*, kit_error: bool = True, not_run: bool = True, extra_credit: bool =
         ),
     )
     more = ProblemResult(
-        name="sharded_data_parallel", number="3", title="ZeRO and FSDP", extra_credit=True,
+        name="sharded_data_parallel",
+        number="3",
+        title="ZeRO and FSDP",
+        extra_credit=True,
         tasks=(task("sharded_data_parallel", "shard", "3.1", ("even", passed, 3.0)),),
     )
     return Report(
@@ -146,6 +170,7 @@ def hostile() -> Report:
         read=HOSTILE,
     )
     ends = [(f"c{i}", Status.FAILED, 1.0, {"failure": failure, "reason": HOSTILE}) for i in range(60)]
-    ends += [("kit", Status.KIT_ERROR, 1.0, {"reason": "=" + HOSTILE}), ("gone", Status.NOT_RUN, 1.0, {"reason": HOSTILE})]
+    ends += [("kit", Status.KIT_ERROR, 1.0, {"reason": "=" + HOSTILE})]
+    ends += [("gone", Status.NOT_RUN, 1.0, {"reason": HOSTILE})]
     problem = ProblemResult(name="p", number="1", title="P", tasks=(task("p", "t", "1.1", *ends),))
     return Report(title="T", setting=Setting(submission=HOSTILE), problems=(problem,), notes=(HOSTILE,))

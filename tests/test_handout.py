@@ -268,8 +268,14 @@ def test_release_holds_what_students_need_and_nothing_else(tree):
         f"parallelism-assignment/{name}"
         for name in sorted(
             [
-                "Makefile", "README.md", "constraints.txt", "pyproject.toml", "assignment/assignment.toml",
-                "assignment/sums.md", "autograder/cli.py", "handout/sums.py",
+                "Makefile",
+                "README.md",
+                "constraints.txt",
+                "pyproject.toml",
+                "assignment/assignment.toml",
+                "assignment/sums.md",
+                "autograder/cli.py",
+                "handout/sums.py",
             ]
         )
     ]
@@ -335,11 +341,10 @@ def test_every_public_name_of_a_solution_is_in_its_stub(path):
         """Signatures and docstrings of public functions and methods, by name."""
         found = {}
         for node in ast.parse(text).body:
-            members = node.body if isinstance(node, ast.ClassDef) and not node.name.startswith("_") else [node]
-            for member in members:
-                if isinstance(member, ast.FunctionDef) and (not member.name.startswith("_") or member.name == "__init__"):
-                    key = f"{getattr(node, 'name', '')}.{member.name}"
-                    found[key] = f"{ast.unparse(member.args)}\n{ast.get_docstring(member)}"
+            for member in node.body if isinstance(node, ast.ClassDef) and node.name[0] != "_" else [node]:
+                if isinstance(member, ast.FunctionDef) and (member.name[0] != "_" or member.name == "__init__"):
+                    name = f"{node.name}.{member.name}"
+                    found[name] = f"{ast.unparse(member.args)}\n{ast.get_docstring(member)}"
         return found
 
     assert public(stub) == public(source)

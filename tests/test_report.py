@@ -16,8 +16,8 @@ import pytest
 import sample_report
 from rich.console import Console
 
-from autograder.report import failure, gradescope, html, junit, summary
 from autograder.report import csv as csv_report
+from autograder.report import failure, gradescope, html, junit, summary
 from autograder.report.clean import cleaned, printable, shorten
 from autograder.report.model import CheckResult, RankView, Status
 from autograder.report.terminal import Progress, show
@@ -150,7 +150,12 @@ def test_gradescope_adds_up():
     assert first["number"] == "1.1.1" and first["status"] == "passed" and first["visibility"] == "visible"
     assert first["extra_data"] == {"check": "collectives.broadcast.even", "status": "passed"}
     assert {test["extra_data"]["status"] for test in found["tests"]} == {
-        "passed", "failed", "crashed", "timeout", "not_attempted", "not_run",
+        "passed",
+        "failed",
+        "crashed",
+        "timeout",
+        "not_attempted",
+        "not_run",
     }
     data = found["extra_data"]
     assert data["seed"] == 7 and data["incomplete"] == data["kit_errors"] == []

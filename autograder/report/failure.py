@@ -61,7 +61,7 @@ def texts(failure: Failure) -> Iterator[tuple[str, str]]:
 
 
 def renderable(failure: Failure) -> RenderableType:
-    """The failure for a rich console: headline, call, setting, ranks, where, hints, output, how to repeat, what to read."""
+    """The failure for a rich console: what happened, in which call, on which ranks, where, why, and what to do."""
     failure = trimmed(failure)
     parts: list[RenderableType] = [Text(failure.headline, style="bold")]
     parts += _labelled([("call", failure.call), ("with", failure.setting)])

@@ -26,7 +26,7 @@ def render(report: Report) -> str:
     for problem in report.problems:
         root.append(_suite(problem))
     ET.indent(root)
-    return ET.tostring(root, encoding="unicode", xml_declaration=False).join(('<?xml version="1.0" encoding="utf-8"?>\n', "\n"))
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 
 
 def _counts(checks: list[CheckResult]) -> dict[str, str]:

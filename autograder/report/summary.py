@@ -85,7 +85,7 @@ def next_step(report: Report) -> str:
                     f"read assignment/{problem.name}.md, section {task.name}"
                 )
     if report.kit_errors:
-        return "next: report the fault of the grader that is shown above; nothing in the submission has to change for it"
+        return "next: report the fault of the grader that is shown above; the submission has nothing to mend for it"
     if report.incomplete:
         return "next: run the checks that are left where they can be run; everything that ran here has passed"
     return "next: nothing is left to mend; every check that ran has passed"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from types import TracebackType
@@ -10,7 +12,8 @@ import msgspec
 from rich import box
 from rich.console import Console
 from rich.panel import Panel
-from rich.progress import BarColumn, MofNCompleteColumn, Progress as Bar, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
@@ -32,6 +35,13 @@ STYLES = {
     Status.NOT_RUN: "dim",
     Status.KIT_ERROR: "bold magenta",
 }
+
+
+def open_console() -> Console:
+    """A console on standard output that shows what its encoding lacks as escapes, instead of failing on it."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    return Console(highlight=False)
 
 
 def show(report: Report, console: Console) -> None:
