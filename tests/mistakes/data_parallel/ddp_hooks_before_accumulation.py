@@ -9,5 +9,10 @@ class DistributedDataParallel(DistributedDataParallel):
     def __init__(self, module, bucket_size_mb=25.0, group=None):
         super().__init__(module, bucket_size_mb, group)
         for parameter in self.bucket_of:
-            parameter._post_accumulate_grad_hooks.clear()
-            parameter.register_hook(lambda gradient, parameter=parameter: self._gradient_ready(parameter))
+            parameter.register_hook(lambda gradient, parameter=parameter: self._gradient_ready_soon(parameter))
+
+    def _gradient_ready(self, parameter):
+        pass
+
+    def _gradient_ready_soon(self, parameter):
+        super()._gradient_ready(parameter)
