@@ -1,0 +1,10 @@
+"""all_reduce is a reduce to the first rank, followed by a broadcast.
+
+may_lose = ["collectives.all_reduce.cost"]
+"""
+
+
+def all_reduce(tensor, op=ReduceOp.SUM, group=None):
+    first = dist.get_global_rank(group or dist.group.WORLD, 0)
+    reduce(tensor, first, op, group)
+    broadcast(tensor, first, group)
