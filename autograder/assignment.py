@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -139,3 +140,26 @@ def _validate(assignment: Assignment, name: str) -> None:
         raise AssignmentError(f"{name}: named twice: {', '.join(twice)}")
     if any(check.points < 0 or not check.world_sizes or min(check.world_sizes) < 1 for check in assignment.plan()):
         raise AssignmentError(f"{name}: points are at least 0 and world sizes at least 1")
+
+
+def select(planned: Assignment, only: Sequence[str]) -> list[PlannedCheck]:
+    """The checks that any of `only` names: a problem, a task, a check, or the end of an id; all of them without any.
+
+    Raises AssignmentError if a name fits nothing, with what there is.
+    """
+    plan = planned.plan()
+    if not only:
+        return plan
+    for name in only:
+        if not any(_named(check, name) for check in plan):
+            tasks = dict.fromkeys(check.task for check in plan)
+            raise AssignmentError(
+                f"nothing is called {name!r}; there are the problems {', '.join(p.name for p in planned.problems)} "
+                f"and the tasks {', '.join(tasks)}"
+            )
+    return [check for check in plan if any(_named(check, name) for name in only)]
+
+
+def _named(check: PlannedCheck, name: str) -> bool:
+    parts, wanted = check.id.split("."), name.split(".")
+    return any(parts[i : i + len(wanted)] == wanted for i in range(len(parts) - len(wanted) + 1))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
-from rich.console import Console
 
 from autograder import assignment as assignments
-from autograder.assignment import ROOT, AssignmentError
+from autograder.assignment import ROOT, Assignment, AssignmentError, PlannedCheck
+from autograder.report.model import Report
 
 # Exit statuses: 0 graded, whatever the score; 1 the kit itself failed; 2 wrong usage or unreadable submission.
 KIT_FAILED, UNUSABLE = 1, 2
@@ -29,33 +30,65 @@ def main() -> None:
 @click.option("--backend", default="gloo", show_default=True, type=click.Choice(["gloo", "nccl"]))
 @click.option("--budget", default="local", show_default=True, help="How many examples are tried: local or full.")
 @click.option("--seed", default=0, show_default=True, help="Seed of all examples.")
-@click.option("--results", multiple=True, type=click.Path(path_type=Path), help="Write the report: .json (Gradescope), .xml (JUnit), .html or .csv.")
-def grade(submission: str, only: tuple[str, ...], backend: str, budget: str, seed: int, results: tuple[Path, ...]) -> None:
+@click.option(
+    "--results",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Write the report: .json (Gradescope), .xml (JUnit), .html or .csv.",
+)
+def grade(
+    submission: str, only: tuple[str, ...], backend: str, budget: str, seed: int, results: tuple[Path, ...]
+) -> None:
     """Grades SUBMISSION: a folder with the problem modules, or a folder or zip that holds a handout/ with them."""
-    from autograder.report.terminal import Progress, show
-    from autograder.report.write import ReportError, check_target, write_report
+    from autograder.report.write import ReportError, check_target
     from autograder.submission import SubmissionError
 
-    console = Console(highlight=False)
     try:
+        planned = assignments.load()
+        selected = assignments.select(planned, _split(only))
         for path in results:
             check_target(path)
-        from autograder import grading
-        from autograder.plugin import select
+        report = _graded(planned, selected, submission, backend=backend, budget=budget, seed=seed, only=_split(only))
+    except (AssignmentError, SubmissionError, ReportError) as error:
+        _fail(str(error), UNUSABLE)
+    except KeyboardInterrupt:
+        _fail("interrupted: nothing was graded and nothing was written", 128 + signal.SIGINT)
+    except OSError as error:
+        _fail(f"the grading broke off, and nothing was written: {error}", KIT_FAILED)
+    _hand_out(report, results)
+    sys.exit(KIT_FAILED if report.kit_errors else 0)
 
-        request = grading.Request(submission=submission, only=_split(only), backend=backend, budget=budget, seed=seed)
-        with Progress(console) as progress:
-            progress.start(check.id for check in select(assignments.load(), request.only))
-            report = grading.grade(request, tell=lambda event, *what: getattr(progress, event)(*what))
-        show(report, console)
+
+def _graded(planned: Assignment, selected: Sequence[PlannedCheck], submission: str, **options: Any) -> Report:
+    """The report, with a progress bar while it is made."""
+    from autograder.cluster import launch
+
+    zygote = launch.zygote()  # before anything here imports torch: both import it at the same time
+    from autograder import grading
+    from autograder.cluster.cluster import Cluster
+    from autograder.report.terminal import Progress, open_console
+
+    with Cluster(planned.limits, zygote) as cluster, Progress(open_console()) as progress:
+        progress.start(check.id for check in selected)
+        return grading.grade(
+            grading.Request(submission=submission, **options),
+            planned=planned,
+            cluster=cluster,
+            tell=lambda event, *what: getattr(progress, event)(*what),
+        )
+
+
+def _hand_out(report: Report, results: tuple[Path, ...]) -> None:
+    """Shows the report, then writes it; a report that cannot be written is the kit's failure, not the submission's."""
+    from autograder.report.terminal import open_console, show
+    from autograder.report.write import ReportError, write_report
+
+    show(report, open_console())
+    try:
         for path in results:
             write_report(report, path)
-    except (AssignmentError, SubmissionError, ReportError) as error:
-        _fail(str(error))
-    except KeyboardInterrupt:
-        click.echo("\ninterrupted: nothing was graded and nothing was written", err=True)
-        sys.exit(128 + signal.SIGINT)
-    sys.exit(KIT_FAILED if report.kit_errors else 0)
+    except ReportError as error:
+        _fail(str(error), KIT_FAILED)
 
 
 def _split(only: tuple[str, ...]) -> tuple[str, ...]:
@@ -63,9 +96,9 @@ def _split(only: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for names in only for name in names.replace(",", " ").split())
 
 
-def _fail(text: str) -> Any:
+def _fail(text: str, status: int = UNUSABLE) -> NoReturn:
     click.echo(f"error: {text}", err=True)
-    sys.exit(UNUSABLE)
+    sys.exit(status)
 
 
 @main.command()

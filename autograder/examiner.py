@@ -253,7 +253,10 @@ class Record:
         if self._settled is None:
             complete = all(self._examples.get(world_size) for world_size in self._planned.world_sizes)
             status = Status.PASSED if complete else Status.KIT_ERROR
-            self._settled = {"status": status, "reason": "" if complete else "no example was run at a planned world size"}
+            self._settled = {
+                "status": status,
+                "reason": "" if complete else "no example was run at a planned world size",
+            }
         return CheckResult(
             id=self._planned.id,
             number=self._planned.number,

@@ -18,7 +18,7 @@ from autograder import assignment as assignments
 from autograder.assignment import ROOT, Assignment, PlannedCheck
 from autograder.cluster.cluster import Cluster
 from autograder.examiner import Examiner
-from autograder.plugin import GradingPlugin, select
+from autograder.plugin import GradingPlugin
 from autograder.report.model import CheckResult, ProblemResult, Report, Setting, Status, TaskResult
 from autograder.submission import open_submission
 
@@ -51,7 +51,7 @@ def grade(
     """
     start = time.monotonic()
     planned = planned or assignments.load()
-    selected = select(planned, request.only)
+    selected = assignments.select(planned, request.only)
     with examination(request, planned=planned, cluster=cluster, witness=witness, tell=tell) as examiner:
         errors = _run(examiner, selected, planned)
         return _report(planned, selected, examiner, errors, time.monotonic() - start)
@@ -71,13 +71,22 @@ def examination(
     if request.budget not in planned.budgets:
         raise assignments.AssignmentError(f"no budget {request.budget!r}: there are {', '.join(planned.budgets)}")
     with contextlib.ExitStack() as stack:
-        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="submission-", ignore_cleanup_errors=True)))
+        scratch = Path(
+            stack.enter_context(tempfile.TemporaryDirectory(prefix="submission-", ignore_cleanup_errors=True))
+        )
         modules = [problem.name for problem in planned.problems]
         submission = open_submission(Path(request.submission), scratch, modules)
         cluster = cluster or stack.enter_context(Cluster(planned.limits))
         stack.callback(cluster.release, submission.folder)
         yield Examiner(
-            planned, _setting(request), cluster, submission.folder, _reference(), witness, tell, notes=tuple(submission.notes)
+            planned,
+            _setting(request),
+            cluster,
+            submission.folder,
+            _reference(),
+            witness,
+            tell,
+            notes=tuple(submission.notes),
         )
 
 

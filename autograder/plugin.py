@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from autograder import assignment as assignments
 from autograder.assignment import Assignment, PlannedCheck
 from autograder.checks.example import Claim
 from autograder.examiner import Examiner
@@ -100,26 +99,3 @@ class GradingPlugin:
 
     def pytest_keyboard_interrupt(self, excinfo: Any) -> None:
         self.interrupted = True
-
-
-def select(planned: Assignment, only: Sequence[str]) -> list[PlannedCheck]:
-    """The checks that any of `only` names: a problem, a task, a check, or the end of an id; all of them without any.
-
-    Raises AssignmentError if a name fits nothing, with what there is.
-    """
-    plan = planned.plan()
-    if not only:
-        return plan
-    for name in only:
-        if not any(_named(check, name) for check in plan):
-            tasks = dict.fromkeys(check.task for check in plan)
-            raise assignments.AssignmentError(
-                f"nothing is called {name!r}; there are the problems {', '.join(p.name for p in planned.problems)} "
-                f"and the tasks {', '.join(tasks)}"
-            )
-    return [check for check in plan if any(_named(check, name) for name in only)]
-
-
-def _named(check: PlannedCheck, name: str) -> bool:
-    parts, wanted = check.id.split("."), name.split(".")
-    return any(parts[i : i + len(wanted)] == wanted for i in range(len(parts) - len(wanted) + 1))

@@ -21,7 +21,18 @@ _ABORTED_RECV = (
 
 def explain(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:
     """The status and the story of an example that did not end with every rank returning; None if it did."""
-    for teller in (_refused, _no_function, _died, _garbled, _raised, _not_attempted, _busy, _stuck, _left_over):
+    for teller in (
+        _refused,
+        _no_function,
+        _died,
+        _garbled,
+        _raised,
+        _not_attempted,
+        _busy,
+        _stuck,
+        _left_over,
+        _unwaited,
+    ):
         told = teller(outcome, function)
         if told is not None:
             return told
@@ -173,6 +184,19 @@ def _left_over(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | Non
     return Status.FAILED, Mismatch(headline=headline, hints=("the next call on this group would receive them",))
 
 
+def _unwaited(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:
+    for rank in outcome.ranks:
+        for op in rank.operations:
+            if op.end < 0:
+                link = {"send": f" to rank {op.peer}", "recv": f" from rank {op.peer}"}.get(op.kind, "")
+                headline = f"rank {rank.rank} never waited for its {op.api or op.kind}{link}"
+                hint = (
+                    "until a handle's wait() returns, the message may not have left, and its buffer must not be touched"
+                )
+                return Status.FAILED, Mismatch(headline=headline, where=(f"{op.file}:{op.line}",), hints=(hint,))
+    return None
+
+
 def _doings(outcome: Outcome) -> tuple[RankView, ...]:
     """A row for each rank: how far it came."""
     return tuple(RankView(rank=rank.rank, note=_doing(rank), wrong=rank.status != "returned") for rank in outcome.ranks)
@@ -217,6 +241,8 @@ def _place(rank: RankOutcome) -> tuple[str, ...]:
 def lines(source: tuple[SourceLine, ...]) -> tuple[str, ...]:
     """collectives.py:41, in all_reduce: dist.recv(buffer, left)"""
     return tuple(
-        f"{line.file}:{line.line}" + (f", in {line.function}" if line.function else "") + (f": {line.text}" if line.text else "")
+        f"{line.file}:{line.line}"
+        + (f", in {line.function}" if line.function else "")
+        + (f": {line.text}" if line.text else "")
         for line in source
     )

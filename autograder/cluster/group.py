@@ -39,7 +39,9 @@ class RankGroup:
     `order` sends a command to the zygote. The group forks its ranks when it is first called, and again after a failure.
     """
 
-    def __init__(self, order: Order, scratch: Path, folder: Path, backend: str, world_size: int, limits: Limits) -> None:
+    def __init__(
+        self, order: Order, scratch: Path, folder: Path, backend: str, world_size: int, limits: Limits
+    ) -> None:
         self.world_size, self.backend, self.folder = world_size, backend, folder
         self._order, self._scratch, self._limits = order, scratch, limits
         self._alive = False

@@ -141,7 +141,9 @@ def _answer(
 
 def _is_stub(error: BaseException, raised: messages.Raised) -> bool:
     """torch raises NotImplementedError too; only a line that raises it itself is a stub."""
-    return isinstance(error, NotImplementedError) and bool(raised.lines) and "NotImplementedError" in raised.lines[-1].text
+    return (
+        isinstance(error, NotImplementedError) and bool(raised.lines) and "NotImplementedError" in raised.lines[-1].text
+    )
 
 
 def _type_name(value: Any) -> str:

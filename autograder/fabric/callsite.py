@@ -4,23 +4,24 @@ import os
 import sys
 import sysconfig
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import lru_cache
-from types import CodeType
+from typing import NamedTuple
 
 import torch
 
 _TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
 _KIT = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _LIBRARIES = tuple({sysconfig.get_paths()[key] + os.sep for key in ("stdlib", "platstdlib", "purelib", "platlib")})
-# Frames of torch that only pass a call on: their names mean nothing to a student.
-_PASSED_ON = ("c10d_logger.py", "_contextlib.py", "_decorators.py", "typing_extensions.py")
+# Files of torch whose frames only pass a call on: their names mean nothing to a student.
+_PASSED_ON = ("c10d_logger.py", "_contextlib.py", "_decorators.py")
+
+_STUDENTS, _TORCHS, _OTHER = range(3)
 
 _roots: tuple[str, ...] = ()
+# Whose a file is, by its name as code objects have it. A plain dict: this is looked up for every frame of every call.
+_owners: dict[str, int] = {}
 
 
-@dataclass(frozen=True)
-class CallSite:
+class CallSite(NamedTuple):
     """`api` is the function that the student called ("isend", "wait"); `file` is "" if no student's frame was found."""
 
     api: str
@@ -29,7 +30,7 @@ class CallSite:
     function: str
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}" if self.file else "an unknown line"
+        return f"{os.path.basename(self.file)}:{self.line}" if self.file else "an unknown line"
 
 
 def configure(folders: Iterable[str | os.PathLike[str]]) -> None:
@@ -39,11 +40,11 @@ def configure(folders: Iterable[str | os.PathLike[str]]) -> None:
     """
     global _roots
     _roots = tuple(os.path.join(os.path.abspath(folder), "") for folder in folders)
-    _is_students.cache_clear()
+    _owners.clear()
 
 
 def locate(api: str = "") -> CallSite:
-    """The innermost frame of student code below which the caller runs; a few microseconds.
+    """The innermost frame of student code below which the caller runs; about a microsecond.
 
     The name is that of the outermost torch function under that frame, which is what the student called; `api` is used
     where there is none, as for a method of a work handle.
@@ -51,11 +52,13 @@ def locate(api: str = "") -> CallSite:
     frame = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
-        if _is_students(code.co_filename):
-            return _site(api, code, frame.f_lineno)
-        name = _torch_function(code)
-        if name:
-            api = name
+        owner = _owners.get(code.co_filename)
+        if owner is None:
+            owner = _owner(code.co_filename)
+        if owner == _STUDENTS:
+            return CallSite(api, code.co_filename, frame.f_lineno, code.co_qualname)
+        if owner == _TORCHS and (code.co_name[0] not in "_<" or code.co_name == "__init__"):
+            api = code.co_qualname
         frame = frame.f_back
     return CallSite(api, "", 0, "")
 
@@ -68,23 +71,15 @@ def is_called_by_torch() -> bool:
     return frame is not None and frame.f_code.co_filename.startswith(_TORCH)
 
 
-@lru_cache(maxsize=4096)
-def _site(api: str, code: CodeType, line: int) -> CallSite:
-    return CallSite(api, code.co_filename, line, code.co_qualname)
-
-
-@lru_cache(maxsize=4096)
-def _is_students(filename: str) -> bool:
+def _owner(filename: str) -> int:
+    """Whose the file is; remembered."""
     path = os.path.abspath(filename)
-    if _roots:
-        return path.startswith(_roots)
     is_generated = filename.startswith("<") and filename != "<string>"
-    return not is_generated and not path.startswith((_TORCH, _KIT, *_LIBRARIES))
-
-
-@lru_cache(maxsize=4096)
-def _torch_function(code: CodeType) -> str:
-    """The name of a torch function worth telling, or ""."""
-    if not code.co_filename.startswith(_TORCH) or os.path.basename(code.co_filename) in _PASSED_ON:
-        return ""
-    return "" if code.co_name.startswith(("_", "<")) and code.co_name != "__init__" else code.co_qualname
+    if path.startswith(_TORCH):
+        owner = _OTHER if os.path.basename(path) in _PASSED_ON else _TORCHS
+    elif _roots:
+        owner = _STUDENTS if path.startswith(_roots) else _OTHER
+    else:
+        owner = _OTHER if is_generated or path.startswith((_KIT, *_LIBRARIES)) else _STUDENTS
+    _owners[filename] = owner
+    return owner

@@ -31,7 +31,9 @@ class Entry:
 
     __slots__ = ("kind", "peer", "nbytes", "tag", "group", "site", "start", "end")
 
-    def __init__(self, kind: str, peer: int, nbytes: int, tag: int, group: tuple[int, ...], site: Any, now: float) -> None:
+    def __init__(
+        self, kind: str, peer: int, nbytes: int, tag: int, group: tuple[int, ...], site: Any, now: float
+    ) -> None:
         self.kind, self.peer, self.nbytes, self.tag, self.group, self.site = kind, peer, nbytes, tag, group, site
         self.start, self.end = now, -1.0
 
@@ -167,7 +169,9 @@ class RecordingGroup(dist.ProcessGroup):
         entry = self._recorder.start("recv", -1, _nbytes(tensors), tag, self._ranks)
         return self._recorded(self._inner.recv_anysource(tensors, tag), entry)
 
-    def _point_to_point(self, kind: str, method: Callable, tensors: list[torch.Tensor], peer: int, tag: int) -> dist.Work:
+    def _point_to_point(
+        self, kind: str, method: Callable, tensors: list[torch.Tensor], peer: int, tag: int
+    ) -> dist.Work:
         entry = self._recorder.start(kind, self._ranks[peer], _nbytes(tensors), tag, self._ranks)
         work = method(tensors, peer, tag)
         if self._batch is not None:

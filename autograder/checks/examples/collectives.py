@@ -12,7 +12,7 @@ import torch
 from hypothesis import strategies as st
 
 from autograder.checks.example import Call, Description
-from autograder.checks.meaning.collectives import Arguments, from_bits
+from autograder.checks.meaning.collectives import BITS, Arguments, from_bits
 from autograder.checks.show import show_arguments, show_dtype
 from autograder.drivers.layouts import LAYOUTS
 
@@ -156,7 +156,9 @@ class Collective:
         setting = [f"world size {self.world_size}", show_dtype(self.dtype)]
         setting.append(f"rows sent {list(map(list, self.rows()))}" if self.splits else f"{shape} {self.shape}")
         if self.layout != "contiguous":
-            setting.append(f"not contiguous ({self.layout})" if self.layout != "offset" else "a slice of a larger tensor")
+            setting.append(
+                f"not contiguous ({self.layout})" if self.layout != "offset" else "a slice of a larger tensor"
+            )
         if self.calls > 1:
             setting.append(f"{self.calls} calls in a row")
         return Description(call, ", ".join(setting), tuple(self._given(rank) for rank in range(self.world_size)))
@@ -193,7 +195,9 @@ def _any_bits(generator: np.random.Generator, count: int, dtype: torch.dtype) ->
     """Anything that the dtype can hold, NaN and infinities too: whoever only moves it has no reason to look at it."""
     if dtype == torch.bool:
         return _numbers(generator, count, dtype)
-    return from_bits(generator.integers(0, 256, count * dtype.itemsize, dtype=np.uint8), dtype)
+    return from_bits(
+        generator.integers(0, 256, count * dtype.itemsize, dtype=np.uint8).view(BITS[dtype.itemsize]), dtype
+    )
 
 
 def dtypes(function: str, op: str = "SUM") -> st.SearchStrategy[torch.dtype]:

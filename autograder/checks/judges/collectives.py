@@ -87,7 +87,13 @@ def _title(argument: str) -> str:
 
 
 def _wrong_values(
-    example: Collective, outcome: Outcome, call: int, member: int, argument: str, expected: list[dict[str, Expected]], around: int
+    example: Collective,
+    outcome: Outcome,
+    call: int,
+    member: int,
+    argument: str,
+    expected: list[dict[str, Expected]],
+    around: int,
 ) -> Mismatch:
     before = example.arguments[call]
     rows = []
@@ -97,7 +103,9 @@ def _wrong_values(
         if argument in by_name and not misfit(rank, name, by_name[argument]):
             got, wanted = side_by_side(rank, name, by_name[argument], around)
             rows.append(
-                RankView(rank=rank.rank, got=got, expected=wanted, wrong=first_wrong(rank, name, by_name[argument]) >= 0)
+                RankView(
+                    rank=rank.rank, got=got, expected=wanted, wrong=first_wrong(rank, name, by_name[argument]) >= 0
+                )
             )
     again = " after the second call" if call else ""
     kept = _must_keep(example, member, argument)
@@ -118,7 +126,12 @@ def _must_keep(example: Collective, member: int, argument: str) -> bool:
 
 
 def _clues(
-    example: Collective, before: list[Arguments], member: int, argument: str, got: torch.Tensor, expected: list[dict[str, Expected]]
+    example: Collective,
+    before: list[Arguments],
+    member: int,
+    argument: str,
+    got: torch.Tensor,
+    expected: list[dict[str, Expected]],
 ) -> Iterator[str]:
     """What the wrong values are, where that can be told: the quickest way to the cause."""
     mine = expected[member][argument]
@@ -127,7 +140,12 @@ def _clues(
         return
     for other in range(example.size):
         theirs = expected[other].get(argument)
-        if theirs is not None and theirs.values.shape == mine.values.shape and not theirs.wrong(got).any() and other != member:
+        if (
+            theirs is not None
+            and theirs.values.shape == mine.values.shape
+            and not theirs.wrong(got).any()
+            and other != member
+        ):
             yield f"these are the values that rank {example.ranks[other]} should have"
             return
     if example.function in REDUCERS:

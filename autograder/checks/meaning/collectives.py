@@ -37,15 +37,15 @@ class Expected:
         return torch.from_numpy(np.array(self.values)).to(self.dtype)
 
 
-_BITS = {1: np.uint8, 2: np.int16, 4: np.int32, 8: np.int64}
+BITS = {1: np.uint8, 2: np.int16, 4: np.int32, 8: np.int64}
 
 
 def bits(tensor: torch.Tensor) -> np.ndarray:
     """The tensor's elements as integers of the same size: equal if and only if the bits are."""
     if not tensor.numel():
-        return np.empty(tuple(tensor.shape), _BITS[tensor.element_size()])
+        return np.empty(tuple(tensor.shape), BITS[tensor.element_size()])
     flat = tensor.contiguous().reshape(-1).view(torch.uint8).numpy()
-    return flat.view(_BITS[tensor.element_size()]).reshape(tuple(tensor.shape))
+    return flat.view(BITS[tensor.element_size()]).reshape(tuple(tensor.shape))
 
 
 def from_bits(values: np.ndarray, dtype: torch.dtype) -> torch.Tensor:
@@ -99,7 +99,10 @@ def _reduced_floats(arrays: list[np.ndarray], op: str, dtype: torch.dtype) -> Ex
     if op == "PRODUCT":
         values = np.multiply.reduce(arrays)
         # a factor rounded to a subnormal is multiplied by the rest
-        scale, absolute = np.abs(values), absolute * max(1.0, *(float(np.max(np.abs(a), initial=0)) for a in arrays)) ** n
+        scale, absolute = (
+            np.abs(values),
+            absolute * max(1.0, *(float(np.max(np.abs(a), initial=0)) for a in arrays)) ** n,
+        )
     else:
         divisor = n if op == "AVG" else 1
         values, scale = np.add.reduce(arrays) / divisor, np.add.reduce([np.abs(a) for a in arrays]) / divisor

@@ -1,0 +1,72 @@
+"""Every wrong submission loses the points of its task and no other's, and is told why; every right one keeps them all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+from conftest import described, submission_of, variants
+
+from autograder.assignment import Budget, load
+from autograder.report.failure import plain
+from autograder.report.model import Report, Status
+
+PROBLEMS = [problem.name for problem in load().problems]
+WRONG = [pytest.param(p, *v.values, id=f"{p}-{v.id}") for p in PROBLEMS for v in variants("mistakes", p)]
+RIGHT = [pytest.param(p, *v.values, id=f"{p}-{v.id}") for p in PROBLEMS for v in variants("unusual", p)]
+
+
+# The other tasks are the reference's own code: one example of each check shows that nothing spilled over.
+GLANCE = msgspec.structs.replace(load(), budgets={"local": Budget(examples=1)})
+
+
+def _lost(report: Report) -> dict[str, str]:
+    """The checks that did not pass, with what a student is shown."""
+    return {
+        check.id: plain(check.failure) if check.failure else check.reason
+        for check in report.checks
+        if check.status is not Status.PASSED
+    }
+
+
+def _within(check: str, ids: tuple[str, ...]) -> bool:
+    return any(check == id or check.startswith(f"{id}.") for id in ids)
+
+
+@pytest.mark.parametrize(("problem", "path"), WRONG)
+def test_wrong_submission(problem: str, path: Path, tmp_path: Path, graded: Callable[..., Report]) -> None:
+    variant = described(path)
+    submission = submission_of(path, problem, tmp_path)
+    tasks = {".".join(id.split(".")[:2]) for id in variant.loses}
+    report = graded(submission, *tasks)
+    lost = _lost(report)
+    assert not report.kit_errors
+    for id in variant.loses:
+        assert any(_within(check, (id,)) for check in lost), f"{id} was not caught"
+    others = [
+        f"{problem}.{task.name}" for task in load().problem(problem).tasks if f"{problem}.{task.name}" not in tasks
+    ]
+    lost_elsewhere = _lost(graded(submission, *others, planned=GLANCE)) if others else {}
+    strangers = {check: text for check, text in (lost | lost_elsewhere).items() if not _within(check, variant.loses)}
+    assert not strangers, "\n".join(f"{check}: {text}" for check, text in strangers.items())
+    shown = "\n".join(lost.values())
+    for pattern in variant.says:
+        assert re.search(pattern, shown, re.IGNORECASE), f"{pattern!r} is not in:\n{shown}"
+
+
+@pytest.mark.parametrize(("problem", "path"), RIGHT)
+def test_unusual_submission(problem: str, path: Path, tmp_path: Path, graded: Callable[..., Report]) -> None:
+    variant = described(path)
+    lost = _lost(graded(submission_of(path, problem, tmp_path), problem))
+    assert not {check: text for check, text in lost.items() if not _within(check, variant.may_lose)}
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_every_listed_mistake_is_tried(problem: str) -> None:
+    numbers = {"collectives": range(1, 21), "bandwidth": range(21, 24), "data_parallel": range(24, 34)}
+    numbers |= {"tensor_parallel": range(34, 38), "pipeline_parallel": range(38, 43)}
+    tried = {described(variant.values[0]).mistake for variant in variants("mistakes", problem)}
+    assert set(numbers[problem]) <= tried
