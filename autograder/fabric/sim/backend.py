@@ -14,6 +14,7 @@ import torch
 import torch.distributed as dist
 
 from autograder.fabric import callsite
+from autograder.fabric.callsite import CallSite
 from autograder.fabric.sim import memory, wire
 from autograder.fabric.sim.collectives import REDUCTIONS, reduces, tensor_counts
 from autograder.fabric.sim.endpoint import Endpoint
@@ -86,11 +87,11 @@ class SimWork(dist.Work):
     def _deliver(self, source: int, body: bytearray) -> None:
         self._done, self._source = True, source
         self._endpoint.watch.remove(self._operation)
-        at = 0
-        with self._endpoint.watch.aside():
-            for tensor in self._outputs if body else ():
-                _fill(tensor, body[at : at + tensor.nbytes])
-                at += tensor.nbytes
+        if len(self._outputs) == 1 and self._outputs[0].is_contiguous():
+            memory.write(self._outputs[0], body)
+        elif body:
+            with self._endpoint.watch.aside():
+                _fill(self._outputs, body)
 
 
 class WorkOfAll(dist.Work):
@@ -144,19 +145,16 @@ class SimGroup(dist.ProcessGroup):
 
     def send(self, tensors: list[torch.Tensor], dst: int, tag: int = 0) -> SimWork:
         tensor = _one(tensors, contiguous=True)
-        site, peer = callsite.locate("send"), self._peer(dst)
-        if peer == self._endpoint.rank:
-            self._endpoint.fault(SELF, f"{site.api} to itself ({site.file.rsplit('/', 1)[-1]}:{site.line}).", site)
-        endpoint = self._endpoint
-        operation, data = endpoint.next_id(), memory.read(tensor)
+        endpoint, site, peer = self._endpoint, callsite.locate("isend"), self._peer(dst)
+        if peer == endpoint.rank:
+            endpoint.fault(SELF, f"{site.api} to itself ({site}).", site)
         buffer = Buffer(tensor, False, f"its {site.api} to rank {peer}", site)
-        buffer.contents = data
-        endpoint.watch.add(operation, (buffer,))
-        dtype = memory.name_of(tensor.dtype)
-        message = wire.Send(
-            operation, endpoint.clock.now, endpoint.site(site), self._number, peer, tag, dtype, tensor.numel()
-        )
-        endpoint.post(message, data)
+        endpoint.watch.meet((buffer,))
+        operation, data = endpoint.next_id(), memory.read(tensor)
+        if site.api != "send":
+            buffer.contents = data
+            endpoint.watch.keep(operation, (buffer,))
+        endpoint.post(wire.Send(*self._particulars(operation, site, peer, tag, tensor)), data)
         return SimWork(endpoint, operation, (), self._ranks)
 
     def recv(self, tensors: list[torch.Tensor], src: int, tag: int = 0) -> SimWork:
@@ -167,20 +165,22 @@ class SimGroup(dist.ProcessGroup):
 
     def _recv(self, tensors: list[torch.Tensor], peer: int, tag: int) -> SimWork:
         tensor = _one(tensors, contiguous=True)
-        site = callsite.locate("recv")
-        if peer == self._endpoint.rank:
-            self._endpoint.fault(SELF, f"{site.api} from itself ({site.file.rsplit('/', 1)[-1]}:{site.line}).", site)
-        endpoint = self._endpoint
-        operation, sender = endpoint.next_id(), "any rank" if peer < 0 else f"rank {peer}"
-        buffer = Buffer(tensor, True, f"its {site.api} from {sender}", site)
-        endpoint.watch.add(operation, (buffer,))
-        _poison(buffer)
-        dtype = memory.name_of(tensor.dtype)
-        message = wire.Recv(
-            operation, endpoint.clock.now, endpoint.site(site), self._number, peer, tag, dtype, tensor.numel()
-        )
-        endpoint.post(message)
+        endpoint, site = self._endpoint, callsite.locate("irecv")
+        if peer == endpoint.rank:
+            endpoint.fault(SELF, f"{site.api} from itself ({site}).", site)
+        buffer = Buffer(tensor, True, f"its {site.api} from {f'rank {peer}' if peer >= 0 else 'any rank'}", site)
+        endpoint.watch.meet((buffer,))
+        operation = endpoint.next_id()
+        if site.api != "recv":
+            endpoint.watch.keep(operation, (buffer,))
+            _poison(buffer)
+        endpoint.post(wire.Recv(*self._particulars(operation, site, peer, tag, tensor)))
         return SimWork(endpoint, operation, (tensor,), self._ranks)
+
+    def _particulars(self, operation: int, site: CallSite, peer: int, tag: int, tensor: torch.Tensor) -> tuple:
+        """The fields of wire.Send and wire.Recv."""
+        endpoint, dtype = self._endpoint, memory.name_of(tensor.dtype)
+        return operation, endpoint.clock.now, endpoint.site(site), self._number, peer, tag, dtype, tensor.numel()
 
     def _peer(self, group_rank: int) -> int:
         """A rank of the group as a global rank."""
@@ -192,40 +192,40 @@ class SimGroup(dist.ProcessGroup):
 
     def allreduce(self, tensors: list[torch.Tensor], opts: Any = None) -> SimWork:
         tensor = _one(tensors)
-        return self._collective("all_reduce", [tensor], [tensor], op=_op(opts))
+        return self._collective("all_reduce", [tensor], [tensor], opts, op=_op(opts))
 
     def broadcast(self, tensors: list[torch.Tensor], opts: Any) -> SimWork:
         tensor = _one(tensors)
         sides = ([tensor], []) if opts.rootRank == self.rank() else ([], [tensor])
-        return self._collective("broadcast", *sides, root=opts.rootRank)
+        return self._collective("broadcast", *sides, opts, root=opts.rootRank)
 
     def reduce(self, tensors: list[torch.Tensor], opts: Any) -> SimWork:
         tensor = _one(tensors)
         outputs = [tensor] if opts.rootRank == self.rank() else []
-        return self._collective("reduce", [tensor], outputs, op=_op(opts), root=opts.rootRank)
+        return self._collective("reduce", [tensor], outputs, opts, op=_op(opts), root=opts.rootRank)
 
     def allgather(self, outputs: list[list[torch.Tensor]], inputs: list[torch.Tensor], opts: Any = None) -> SimWork:
-        return self._collective("all_gather", [_one(inputs)], _one(outputs))
+        return self._collective("all_gather", [_one(inputs)], _one(outputs), opts)
 
     def all_gather_single(self, output: torch.Tensor, input: torch.Tensor, opts: Any = None) -> SimWork:
-        return self._collective("all_gather", [input], _chunks(output, self.size()), whole=[output])
+        return self._collective("all_gather", [input], _chunks(output, self.size()), opts)
 
     def gather(self, outputs: list[list[torch.Tensor]], inputs: list[torch.Tensor], opts: Any) -> SimWork:
-        at_root = opts.rootRank == self.rank()
-        return self._collective("gather", [_one(inputs)], _one(outputs) if at_root else [], root=opts.rootRank)
+        outputs = _one(outputs) if opts.rootRank == self.rank() else []
+        return self._collective("gather", [_one(inputs)], outputs, opts, root=opts.rootRank)
 
     def scatter(self, outputs: list[torch.Tensor], inputs: list[list[torch.Tensor]], opts: Any) -> SimWork:
-        at_root = opts.rootRank == self.rank()
-        return self._collective("scatter", _one(inputs) if at_root else [], [_one(outputs)], root=opts.rootRank)
+        inputs = _one(inputs) if opts.rootRank == self.rank() else []
+        return self._collective("scatter", inputs, [_one(outputs)], opts, root=opts.rootRank)
 
     def reduce_scatter(self, outputs: list[torch.Tensor], inputs: list[list[torch.Tensor]], opts: Any = None) -> SimWork:
-        return self._collective("reduce_scatter", _one(inputs), [_one(outputs)], op=_op(opts))
+        return self._collective("reduce_scatter", _one(inputs), [_one(outputs)], opts, op=_op(opts))
 
     def reduce_scatter_single(self, output: torch.Tensor, input: torch.Tensor, opts: Any = None) -> SimWork:
-        return self._collective("reduce_scatter", _chunks(input, self.size()), [output], op=_op(opts))
+        return self._collective("reduce_scatter", _chunks(input, self.size()), [output], opts, op=_op(opts))
 
     def alltoall(self, outputs: list[torch.Tensor], inputs: list[torch.Tensor], opts: Any = None) -> SimWork:
-        return self._collective("all_to_all", inputs, outputs)
+        return self._collective("all_to_all", inputs, outputs, opts)
 
     def all_to_all_single(
         self,
@@ -236,10 +236,11 @@ class SimGroup(dist.ProcessGroup):
         opts: Any = None,
     ) -> SimWork:
         inputs = _splits(input, input_split_sizes, self.size())
-        return self._collective("all_to_all", inputs, _splits(output, output_split_sizes, self.size()), whole=[output])
+        outputs = _splits(output, output_split_sizes, self.size())
+        return self._collective("all_to_all", inputs, outputs, opts)
 
     def barrier(self, opts: Any = None) -> SimWork:
-        return self._collective("barrier", [], [])
+        return self._collective("barrier", [], [], opts)
 
     # Several at once
 
@@ -269,13 +270,14 @@ class SimGroup(dist.ProcessGroup):
         name: str,
         inputs: Tensors,
         outputs: Tensors,
+        opts: Any,
         *,
         op: str = "",
         root: int = -1,
-        whole: Tensors | None = None,
     ) -> SimWork:
-        """Begins a collective. `root` is a rank of the group; `whole` what result() gives, if it is not `outputs`."""
+        """Begins a collective. `root` is a rank of the group."""
         endpoint, site = self._endpoint, callsite.locate(name)
+        is_async = getattr(opts, "asyncOp", True)
         tensors = [*inputs, *outputs]
         dtypes = {tensor.dtype for tensor in tensors}
         if len(dtypes) > 1:
@@ -292,12 +294,14 @@ class SimGroup(dist.ProcessGroup):
             data = b"".join(memory.read(tensor.detach().contiguous()) for tensor in inputs)
         filled = [Buffer(tensor, True, what, site) for tensor in outputs]
         seen = [Buffer(tensor, False, what, site) for tensor in inputs if not _is_among(tensor, outputs)]
-        endpoint.watch.add(operation, (*seen, *filled))
-        with endpoint.watch.aside():
-            for buffer in seen:
-                buffer.contents = memory.read(buffer.tensor) if buffer.tensor.is_contiguous() else None
-            for buffer in filled:
-                _poison(buffer)
+        endpoint.watch.meet((*seen, *filled))
+        if is_async:
+            endpoint.watch.keep(operation, (*seen, *filled))
+            with endpoint.watch.aside():
+                for buffer in seen:
+                    buffer.contents = memory.read(buffer.tensor) if buffer.tensor.is_contiguous() else None
+                for buffer in filled:
+                    _poison(buffer)
         message = wire.Collective(
             operation,
             endpoint.clock.now,
@@ -330,14 +334,17 @@ def _is_among(tensor: torch.Tensor, outputs: Tensors) -> bool:
     return any(memory.overlap(tensor, output) for output in outputs)
 
 
-def _fill(tensor: torch.Tensor, data: bytearray) -> None:
-    """Delivers bytes into a tensor of any layout."""
-    if tensor.is_contiguous():
-        memory.write(tensor, data)
-    elif len(data):
-        with torch.no_grad():
-            flat = torch.frombuffer(data, dtype=tensor.dtype)
-            tensor.detach().copy_(flat.view(tensor.shape))
+def _fill(tensors: Tensors, body: bytearray) -> None:
+    """Delivers bytes into tensors of any layout, one after the other."""
+    at = 0
+    for tensor in tensors:
+        data = body[at : at + tensor.nbytes]
+        at += tensor.nbytes
+        if tensor.is_contiguous():
+            memory.write(tensor, data)
+        elif data:
+            with torch.no_grad():
+                tensor.detach().copy_(torch.frombuffer(data, dtype=tensor.dtype).view(tensor.shape))
 
 
 def _one(items: Sequence[Any], contiguous: bool = False) -> Any:

@@ -59,28 +59,30 @@ class Watch(TorchDispatchMode):
         finally:
             self._is_aside = False
 
-    def add(self, operation: int, buffers: tuple[Buffer, ...]) -> None:
-        """An operation begins; reports if one of its buffers is in flight already."""
-        for buffer in buffers:
+    def meet(self, buffers: tuple[Buffer, ...]) -> None:
+        """An operation is about to begin; reports if one of its buffers is in flight already."""
+        for buffer in buffers if self._buffers else ():
             for other in self._overlapping(buffer.tensor):
                 if buffer.is_output or other.is_output:
                     self._report(_both(other, buffer), buffer.site)
+
+    def keep(self, operation: int, buffers: tuple[Buffer, ...]) -> None:
+        """The rank goes on with these buffers in flight."""
         self._buffers[operation] = buffers
         if not _is_active(self):
-            self.__enter__()
+            torch._C._push_on_torch_dispatch_stack(self)
 
     def check(self, operation: int, wait: CallSite) -> None:
         """Reports if a buffer of the operation has been written since it began; `wait` is where it is waited for."""
         for buffer in self._buffers.get(operation, ()):
             if buffer.contents is not None and memory.read(buffer.tensor) != buffer.contents:
                 self._report(
-                    f"The buffer of {buffer.what} ({_line(buffer.site)}) was written before its wait ({_line(wait)}).", wait
+                    f"The buffer of {buffer.what} ({buffer.site}) was written before its wait ({wait}).", wait
                 )
 
     def remove(self, operation: int) -> None:
         """The operation is done, or the example is over."""
-        self._buffers.pop(operation, None)
-        if not self._buffers:
+        if self._buffers.pop(operation, None) and not self._buffers:
             self._leave()
 
     def clear(self) -> None:
@@ -90,8 +92,9 @@ class Watch(TorchDispatchMode):
 
     def _leave(self) -> None:
         # Another mode that was entered meanwhile has to be left first; until then this one looks at nothing.
-        if _is_active(self) and torch._C._get_dispatch_stack_at(torch._C._len_torch_dispatch_stack() - 1) is self:
-            self.__exit__(None, None, None)
+        depth = torch._C._len_torch_dispatch_stack()
+        if depth and torch._C._get_dispatch_stack_at(depth - 1) is self:
+            torch._C._pop_torch_dispatch_stack(None)
 
     def _look(self, func: Any, args: tuple, kwargs: dict) -> None:
         """Reports if the operation `func` touches a buffer in a way that it must not."""
@@ -146,17 +149,14 @@ def _name(func: Any) -> str:
 def _touch(func: Any, writes: bool, buffer: Buffer) -> str:
     verb = "writes to" if writes else "reads"
     return (
-        f"{_name(func)} {verb} the buffer of {buffer.what} ({_line(buffer.site)}), which nobody has waited for yet: "
+        f"{_name(func)} {verb} the buffer of {buffer.what} ({buffer.site}), which nobody has waited for yet: "
         "call wait() on its handle first."
     )
 
 
 def _both(first: Buffer, second: Buffer) -> str:
     return (
-        f"{second.what} uses a buffer that is still in flight in {first.what} ({_line(first.site)}): wait for that first, "
+        f"{second.what} uses a buffer that is still in flight in {first.what} ({first.site}): wait for that first, "
         "or use another buffer."
     )
 
-
-def _line(site: CallSite) -> str:
-    return f"{site.file.rsplit('/', 1)[-1]}:{site.line}" if site.file else "an unknown line"

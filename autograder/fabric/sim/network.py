@@ -10,27 +10,28 @@ The model, for every transfer (a message; a collective counts as one transfer of
 - A send is done when its ports are free again. Its receive is done one latency later.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from autograder.fabric.sim.operation import Operation
 
 
 class Transfer:
-    """Something that occupies ports for `seconds`; `operations` are the sides of it. `out` and `into` are ranks."""
+    """Something that occupies `ports` for `seconds`; `operations` are the sides of it.
 
-    __slots__ = ("operations", "out", "into", "seconds", "latency", "order", "start", "end")
+    Port 2r is the outgoing one of rank r, port 2r + 1 its incoming one.
+    """
+
+    __slots__ = ("operations", "ports", "seconds", "latency", "order", "start", "end")
 
     def __init__(
         self,
         operations: tuple[Operation, ...],
-        out: Iterable[int],
-        into: Iterable[int],
+        ports: Sequence[int],
         seconds: float,
         latency: float,
         ready: float,
     ) -> None:
-        self.operations, self.seconds, self.latency = operations, seconds, latency
-        self.out, self.into = tuple(out), tuple(into)
+        self.operations, self.ports, self.seconds, self.latency = operations, ports, seconds, latency
         first = operations[0]
         self.order = (ready, first.id, first.rank)
         self.start = self.end = 0.0
@@ -40,15 +41,13 @@ class Network:
     """The ports of all ranks and the transfers that wait for them."""
 
     def __init__(self, world_size: int) -> None:
-        # Port r is the outgoing one of rank r, port world_size + r its incoming one.
-        self._world_size = world_size
         self._free = [0.0] * (2 * world_size)
         self._waiting: list[dict[Transfer, None]] = [{} for _ in self._free]
         self._changed: set[int] = set()
 
     def add(self, transfer: Transfer) -> None:
         """A transfer has become ready."""
-        for port in self._ports(transfer):
+        for port in transfer.ports:
             self._waiting[port][transfer] = None
             self._changed.add(port)
 
@@ -59,11 +58,10 @@ class Network:
         self._changed.clear()
         candidates = {transfer: None for port in changed for transfer in self._waiting[port]}
         for transfer in sorted(candidates, key=lambda transfer: transfer.order):
-            ports = self._ports(transfer)
-            if any(self._free[port] > now for port in ports):
+            if any(self._free[port] > now for port in transfer.ports):
                 continue
             transfer.start, transfer.end = now, now + transfer.seconds
-            for port in ports:
+            for port in transfer.ports:
                 self._free[port] = transfer.end
                 del self._waiting[port][transfer]
             started.append(transfer)
@@ -71,7 +69,4 @@ class Network:
 
     def release(self, transfer: Transfer) -> None:
         """The transfer's end has come: its ports may take the next."""
-        self._changed.update(self._ports(transfer))
-
-    def _ports(self, transfer: Transfer) -> list[int]:
-        return [*transfer.out, *(self._world_size + rank for rank in transfer.into)]
+        self._changed.update(transfer.ports)

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-from autograder.fabric.sim.wire import ITEM_SIZES
-
 
 @dataclass(frozen=True)
 class Place:
@@ -18,9 +16,9 @@ class Place:
         return f"{self.file.rsplit('/', 1)[-1]}:{self.line}" if self.file else "an unknown line"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Group:
-    """A process group: torch's name for it and its members' global ranks, in group order."""
+    """A process group: torch's name for it and its members' global ranks, in group order. One object for each group."""
 
     name: str
     ranks: tuple[int, ...]
@@ -30,14 +28,15 @@ class Operation:
     """One operation of one rank, from the moment it is posted.
 
     `kind` is "send", "recv" or a collective's name. `peer` is a global rank; -1 is anyone, for a recv, and for a
-    collective its root's absence. `sizes_in` and `sizes_out` are elements (of a collective, tensor by tensor).
+    collective its root's absence. `sizes_in` and `sizes_out` are elements (of a collective, tensor by tensor), `nbytes` the
+    bytes of the message or of the collective's larger side on this rank.
     Times are virtual seconds: `posted`; `ready`, when the other side could first see it; `start` of the
     transfer and `end` of the operation, and `arrival` of a message, None while they are open; `waited`, when the rank's
     wait returned.
     """
 
     __slots__ = (
-        "rank", "id", "kind", "group", "peer", "tag", "dtype", "op", "sizes_in", "sizes_out", "place",
+        "rank", "id", "kind", "group", "peer", "tag", "dtype", "op", "nbytes", "sizes_in", "sizes_out", "place",
         "posted", "ready", "start", "end", "arrival", "waited", "body", "partner",
         "sequence",
     )  # fmt: skip
@@ -45,6 +44,7 @@ class Operation:
     def __init__(self, rank: int, id: int, kind: str, group: Group, place: Place, posted: float) -> None:
         self.rank, self.id, self.kind, self.group, self.place, self.posted = rank, id, kind, group, place, posted
         self.peer, self.tag, self.dtype, self.op = -1, 0, "", ""
+        self.nbytes = 0
         self.sizes_in: tuple[int, ...] = ()
         self.sizes_out: tuple[int, ...] = ()
         self.ready = posted
@@ -55,11 +55,6 @@ class Operation:
         self.body: bytes | None = None  # what is sent, or what arrived and is still to be delivered
         self.partner: Operation | None = None  # the matched other side of a message
         self.sequence = 0  # of a collective: its number in its group on this rank
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the message, or of the collective's larger side on this rank."""
-        return max(sum(self.sizes_in), sum(self.sizes_out)) * ITEM_SIZES.get(self.dtype, 0)
 
     @property
     def is_message(self) -> bool:

@@ -66,6 +66,7 @@ class Simulation:
         self._matcher = Matcher()
         self._calls: dict[tuple[Group, int], dict[int, Operation]] = defaultdict(dict)
         self._events: list[tuple[float, int, int, int, Any]] = []
+        self._ended: list[Operation] = []  # those that a blocked rank waits for
         self._count = 0
 
     @property
@@ -159,6 +160,10 @@ class Simulation:
                     later.append((kind, rank, subject))
             for transfer in self._network.start(now):
                 self._started(transfer)
+            # Last, so that the answers tell of everything that this moment has decided.
+            ended, self._ended = self._ended, []
+            for operation in ended if self.verdict is None else ():
+                self._wake(operation)
             for kind, rank, subject in later:
                 if self.verdict is None:
                     self._later(now, kind, rank, subject)
@@ -191,7 +196,7 @@ class Simulation:
         recv = send.partner
         ready = max(send.ready, recv.ready) if recv is not None and not self._buffered else send.ready
         link = self._topology.link(send.rank, send.peer)
-        transfer = Transfer((send,), [send.rank], [send.peer], link.seconds(send.nbytes), link.latency, ready)
+        transfer = Transfer((send,), (2 * send.rank, 2 * send.peer + 1), link.seconds(send.nbytes), link.latency, ready)
         self._network.add(transfer)
 
     def _called(self, call: Operation) -> None:
@@ -212,7 +217,8 @@ class Simulation:
             first, second, sizes = wrong
             return self.stop(verdict.collective_mismatch(first, second, f"size ({sizes})"))
         seconds = collectives.seconds(ordered, self._topology)
-        return self._network.add(Transfer(tuple(ordered), members, members, seconds, 0.0, call.ready))
+        ports = [port for rank in members for port in (2 * rank, 2 * rank + 1)]
+        return self._network.add(Transfer(tuple(ordered), ports, seconds, 0.0, call.ready))
 
     def _started(self, transfer: Transfer) -> None:
         """A transfer has got its ports: from now on its end is known."""
@@ -241,7 +247,7 @@ class Simulation:
         operation.end = end
         rank = self.ranks[operation.rank]
         if rank.state == BLOCKED and rank.waiting is operation and not rank.is_polling:
-            self._wake(operation)
+            self._ended.append(operation)
         elif operation.kind == "send":
             rank.news.append(operation)
 
@@ -281,8 +287,9 @@ class Simulation:
         also = [(other.id, other.end) for other in rank.news if other.waited is None]
         rank.news.clear()
         source = operation.partner.rank if operation.partner is not None else -1
-        body = b"" if operation.kind == "send" else operation.body or b""
-        operation.body = None
+        body = b""
+        if operation.kind != "send":  # what is sent is kept until it has arrived
+            body, operation.body = operation.body or b"", None
         self._answer(operation.rank, Done(rank.clock, source, also), body)
 
     # Judgement

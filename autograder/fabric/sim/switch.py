@@ -53,6 +53,7 @@ class Switch:
     ) -> None:
         self.world_size, self.topology = world_size, topology
         self._ports: dict[int, _Port] = {}
+        self._groups: dict[tuple[str, tuple[int, ...]], Group] = {}
         self._selector = selectors.DefaultSelector()
         self.reset(buffered=buffered, seed=seed, delays=delays)
 
@@ -186,74 +187,87 @@ class Switch:
 
     def _take(self, rank: int, port: _Port, message: wire.FromRank, body: bytes) -> None:
         """One message of a rank. Raises Garbled if it makes no sense."""
-        if isinstance(message, wire.Site):
+        kind = type(message)
+        if kind is wire.Site:
             _expect(message.id == len(port.sites) < MAX_SITES, "a place out of turn")
             port.sites.append(Place(message.api, message.file, message.line, message.function))
             return
-        if isinstance(message, wire.Group):
+        if kind is wire.Group:
             _expect(message.id == len(port.groups) < MAX_GROUPS, "a group out of turn")
-            ranks = tuple(message.ranks)
-            _expect(rank in ranks and len(set(ranks)) == len(ranks) and max(ranks) < self.world_size, "a wrong group")
-            port.groups.append(Group(message.name, ranks))
+            port.groups.append(self._group(rank, message))
             return
         state, simulation = self._simulation.ranks[rank], self._simulation
         if simulation.verdict is not None:
-            if isinstance(message, wire.Wait | wire.Poll | wire.Fault):
+            if kind in (wire.Wait, wire.Poll, wire.Fault):
                 self._answer(rank, wire.Stop(simulation.verdict.kind, str(simulation.verdict)), b"")
             return
         _expect(state.state == RUNNING, "a message while it waits or after its end")
         _expect(message.clock >= state.clock, "a clock that goes backwards")
-        if isinstance(message, wire.Send | wire.Recv | wire.Collective):
-            simulation.post(self._operation(rank, port, message, body))
-        elif isinstance(message, wire.Fault):
+        if kind is wire.Send or kind is wire.Recv:
+            simulation.post(_message(self._begun(rank, port, message, kind.__name__.lower()), message, body))
+        elif kind is wire.Collective:
+            simulation.post(_call(self._begun(rank, port, message, message.name), message, body))
+        elif kind is wire.Fault:
             _expect(message.kind in (verdict.IN_FLIGHT, verdict.SELF), "an unknown mistake")
             simulation.fault(rank, message.kind, message.text, _place(port, message.site), message.clock)
-        elif isinstance(message, wire.Finish):
+        elif kind is wire.Finish:
             simulation.finish(rank, message.clock, message.how)
         else:
             _expect(message.id < len(state.operations), "an unknown operation")
             operation = state.operations[message.id]
             _expect(operation.waited is None, "a second wait for an operation")
-            if isinstance(message, wire.Waited):
+            if kind is wire.Wait:
+                simulation.wait(rank, operation, message.clock)
+            elif kind is wire.Poll:
+                simulation.poll(rank, operation, message.clock)
+            else:
                 _expect(operation.end is not None and operation.kind == "send", "a wait that never was")
                 simulation.waited(rank, operation, message.clock)
-            elif isinstance(message, wire.Wait):
-                simulation.wait(rank, operation, message.clock)
-            else:
-                simulation.poll(rank, operation, message.clock)
 
-    def _operation(
-        self, rank: int, port: _Port, message: wire.Send | wire.Recv | wire.Collective, body: bytes
-    ) -> Operation:
-        """The operation that a message tells of. Raises Garbled."""
+    def _group(self, rank: int, message: wire.Group) -> Group:
+        ranks = tuple(message.ranks)
+        _expect(rank in ranks and len(set(ranks)) == len(ranks) and max(ranks) < self.world_size, "a wrong group")
+        return self._groups.setdefault((message.name, ranks), Group(message.name, ranks))
+
+    def _begun(self, rank: int, port: _Port, message: wire.Send | wire.Recv | wire.Collective, kind: str) -> Operation:
+        """The operation that a message tells of, still without its particulars. Raises Garbled."""
         count = len(self._simulation.ranks[rank].operations)
         _expect(message.id == count < MAX_OPERATIONS, "an operation out of turn")
         _expect(message.group < len(port.groups), "an unknown group")
-        group, place = port.groups[message.group], _place(port, message.site)
-        if isinstance(message, wire.Collective):
-            _expect(message.name in collectives.NAMES, "an unknown collective")
-            call = Operation(rank, message.id, message.name, group, place, message.clock)
-            call.dtype, call.op, call.peer, call.body = message.dtype, message.op, message.root, body
-            call.sizes_in, call.sizes_out = tuple(message.inputs), tuple(message.outputs)
-            _expect(collectives.is_well_formed(call), f"an impossible {message.name}")
-            return call
-        is_send = isinstance(message, wire.Send)
-        _expect(message.dtype in ITEM_SIZES, "an unknown dtype")
-        _expect(message.peer in group.ranks or (message.peer == -1 and not is_send), "an unknown peer")
-        _expect(message.peer != rank, "an operation with itself")
-        _expect(len(body) == (message.numel * ITEM_SIZES[message.dtype] if is_send else 0), "a message of a wrong size")
-        operation = Operation(rank, message.id, "send" if is_send else "recv", group, place, message.clock)
-        operation.peer, operation.tag, operation.dtype = message.peer, message.tag, message.dtype
-        if is_send:
-            operation.sizes_in, operation.body = (message.numel,), body
-        else:
-            operation.sizes_out = (message.numel,)
-        return operation
+        return Operation(rank, count, kind, port.groups[message.group], _place(port, message.site), message.clock)
 
     def _garbled(self, rank: int, what: str) -> None:
         if self._simulation.verdict is None:
             summary = f"Rank {rank} sent {what} to the simulated switch, past torch.distributed."
             self._simulation.stop(Verdict(verdict.GARBLED, summary, (rank,), ()))
+
+
+def _message(operation: Operation, message: wire.Send | wire.Recv, body: bytes) -> Operation:
+    """Puts in the particulars of a send or a receive. Raises Garbled."""
+    item, peer = ITEM_SIZES.get(message.dtype), message.peer
+    _expect(item is not None, "an unknown dtype")
+    _expect(peer != operation.rank, "an operation with itself")
+    operation.peer, operation.tag, operation.dtype = peer, message.tag, message.dtype
+    operation.nbytes = message.numel * item
+    if operation.kind == "send":
+        _expect(peer in operation.group.ranks, "an unknown peer")
+        _expect(len(body) == operation.nbytes, "a message of a wrong size")
+        operation.sizes_in, operation.body = (message.numel,), body
+    else:
+        _expect(peer in operation.group.ranks or peer == -1, "an unknown peer")
+        _expect(not body, "a receive with data")
+        operation.sizes_out = (message.numel,)
+    return operation
+
+
+def _call(operation: Operation, message: wire.Collective, body: bytes) -> Operation:
+    """Puts in the particulars of a collective. Raises Garbled."""
+    _expect(message.name in collectives.NAMES, "an unknown collective")
+    operation.dtype, operation.op, operation.peer, operation.body = message.dtype, message.op, message.root, body
+    operation.sizes_in, operation.sizes_out = tuple(message.inputs), tuple(message.outputs)
+    _expect(collectives.is_well_formed(operation), "an impossible collective")
+    operation.nbytes = max(sum(message.inputs), sum(message.outputs)) * ITEM_SIZES.get(message.dtype, 0)
+    return operation
 
 
 def _expect(condition: bool, what: str) -> None:
