@@ -25,7 +25,7 @@ def join(backend: str, store: dist.Store, rank: int, world_size: int, recorder: 
     def create(options: Any, _: Any) -> RecordingGroup:
         inner = _library_group(backend, options, device)
         ranks = options.global_ranks_in_group or range(world_size)
-        return RecordingGroup(inner, ranks, recorder)
+        return RecordingGroup(inner, ranks, recorder, at_the_wait=backend == "sim")
 
     dist.Backend.register_backend("recorded", create, extended_api=True, devices=[device.type])
     dist.init_process_group("recorded", store=store, rank=rank, world_size=world_size, timeout=PATIENCE)

@@ -6,6 +6,7 @@ moves the bytes (gloo, nccl, the simulated switch) is a process group underneath
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -59,12 +60,16 @@ class Recorder:
         """Notes an operation that is about to be handed to the library; raises Refused if it is not allowed."""
         site = callsite.locate()
         if self._allowed and kind not in self._allowed:
-            self.refused.append(refusal(site.api or kind, self._allowed))
-            raise Refused(self.refused[-1])
+            raise self.refuse(refusal(site.api or kind, self._allowed))
         entry = Entry(kind, peer, nbytes, tag, group, site, self._clock() - self._zero)
         self._entries.append(entry)
         self.show(entry)
         return entry
+
+    def refuse(self, sentence: str) -> Refused:
+        """Notes that something was refused, so that catching the exception hides nothing; returns what is to be raised."""
+        self.refused.append(sentence)
+        return Refused(sentence)
 
     def show(self, entry: Entry) -> None:
         """Puts the operation on the board: the rank may block in it from here on."""
@@ -80,6 +85,11 @@ class Recorder:
         if entry.end < 0:
             entry.end = self._clock() - self._zero
         self._slot.running()
+
+    @property
+    def count(self) -> int:
+        """How many operations have been begun in this example."""
+        return len(self._entries)
 
     def operations(self) -> tuple[Operation, ...]:
         """Everything noted in this example, in program order."""
@@ -98,12 +108,42 @@ def refusal(api: str, allowed: frozenset[str]) -> str:
     return f"{api} is not allowed in this problem; allowed are {', '.join(names)}"
 
 
-class RecordedWork(dist.Work):
-    """The library's work handle, with its waits on the record."""
+class Delivery:
+    """Brings the results of an asynchronous collective to where they are expected, once, when somebody has waited.
 
-    def __init__(self, works: Sequence[dist.Work], entries: Sequence[Entry], recorder: Recorder) -> None:
+    The library works on copies. So whoever reads too early, or writes meanwhile, goes wrong every time and not only when
+    the machine is slow.
+    """
+
+    def __init__(self, outputs: Any) -> None:
+        self._outputs = _flat(outputs)
+        self.copies = _nested_clones(outputs)
+        self._lock = threading.Lock()
+        self._made = False
+
+    def make(self) -> list[torch.Tensor]:
+        """Copies the results out, the first time; returns the tensors that hold them."""
+        with self._lock:
+            if not self._made:
+                self._made = True
+                for output, copy in zip(self._outputs, _flat(self.copies), strict=True):
+                    output.data.copy_(copy)
+        return self._outputs
+
+
+class RecordedWork(dist.Work):
+    """The library's work handle, with its waits on the record. `delivery` brings the results, if they are elsewhere."""
+
+    def __init__(
+        self,
+        works: Sequence[dist.Work],
+        entries: Sequence[Entry],
+        recorder: Recorder,
+        delivery: Delivery | None = None,
+    ) -> None:
         super().__init__()
         self._works, self._entries, self._recorder = tuple(works), tuple(entries), recorder
+        self._delivery = delivery
 
     def wait(self, timeout: timedelta = FOREVER) -> bool:
         self._recorder.show(self._entries[0])
@@ -114,7 +154,11 @@ class RecordedWork(dist.Work):
         return bool(done)
 
     def is_completed(self) -> bool:
-        return all(work.is_completed() for work in self._works)
+        """Whether the operation is done; if it is, that counts as having waited for it."""
+        completed = all(work.is_completed() for work in self._works)
+        if completed:
+            self._finish()
+        return completed
 
     def is_success(self) -> bool:
         return all(work.is_success() for work in self._works)
@@ -126,8 +170,10 @@ class RecordedWork(dist.Work):
 
     def get_future(self) -> torch.futures.Future:
         """The library's future. Whoever takes it is trusted to wait for it: the operation counts as waited for."""
-        self._finish()
-        return self._works[0].get_future()
+        for entry in self._entries:
+            self._recorder.finish(entry)
+        future = self._works[0].get_future()
+        return future if self._delivery is None else future.then(lambda _: self._delivery.make())
 
     def result(self) -> Any:
         return self._works[0].result()
@@ -141,6 +187,8 @@ class RecordedWork(dist.Work):
     _source_rank = source_rank
 
     def _finish(self) -> None:
+        if self._delivery is not None:
+            self._delivery.make()
         for entry in self._entries:
             self._recorder.finish(entry)
 
@@ -148,11 +196,15 @@ class RecordedWork(dist.Work):
 class RecordingGroup(dist.ProcessGroup):
     """A process group that records, and hands every operation to the process group `inner`.
 
-    `ranks` are the members' global ranks, in group order.
+    `ranks` are the members' global ranks, in group order. `at_the_wait` says that `inner` itself delivers the results of
+    asynchronous collectives at the wait and no earlier.
     """
 
-    def __init__(self, inner: dist.ProcessGroup, ranks: Sequence[int], recorder: Recorder) -> None:
+    def __init__(
+        self, inner: dist.ProcessGroup, ranks: Sequence[int], recorder: Recorder, at_the_wait: bool = False
+    ) -> None:
         super().__init__(inner.rank(), inner.size())
+        self.at_the_wait = at_the_wait
         self._inner, self._ranks, self._recorder = inner, tuple(ranks), recorder
         self._batch: list[Entry] | None = None
 
@@ -193,9 +245,9 @@ class RecordingGroup(dist.ProcessGroup):
         self._recorder.running()
         return [RecordedWork([work], entries, self._recorder)]
 
-    def _recorded(self, work: dist.Work, entry: Entry) -> dist.Work:
+    def _recorded(self, work: dist.Work, entry: Entry, delivery: Delivery | None = None) -> dist.Work:
         self._recorder.running()
-        return RecordedWork([work], [entry], self._recorder)
+        return RecordedWork([work], [entry], self._recorder, delivery)
 
     def shutdown(self) -> None:
         self._inner.shutdown()
@@ -209,6 +261,19 @@ def _nbytes(tensors: Any) -> int:
     if isinstance(tensors, torch.Tensor):
         return tensors.numel() * tensors.element_size()
     return sum(_nbytes(tensor) for tensor in tensors)
+
+
+def _flat(tensors: Any) -> list[torch.Tensor]:
+    """A tensor, or all tensors in nested lists, as one list."""
+    if isinstance(tensors, torch.Tensor):
+        return [tensors]
+    return [tensor for part in tensors for tensor in _flat(part)]
+
+
+def _nested_clones(tensors: Any) -> Any:
+    if isinstance(tensors, torch.Tensor):
+        return tensors.detach().clone()
+    return [_nested_clones(part) for part in tensors]
 
 
 # For each method of a process group: the operation's name, which argument is counted, and whether it is one rank's part
@@ -243,7 +308,11 @@ def _forwarding(method: str, kind: str, counted: int | None, part: bool) -> Call
     def collective(self: RecordingGroup, *args: Any, **kwargs: Any) -> dist.Work:
         nbytes = 0 if counted is None else _nbytes(args[counted]) * (self.size() if part else 1)
         entry = self._recorder.start(kind, -1, nbytes, 0, self._ranks)
-        return self._recorded(getattr(self._inner, method)(*args, **kwargs), entry)
+        delivery = None
+        if counted is not None and not self.at_the_wait and getattr(args[-1], "asyncOp", False):
+            delivery = Delivery(args[0])  # all methods take their outputs first
+            args = (delivery.copies, *args[1:])
+        return self._recorded(getattr(self._inner, method)(*args, **kwargs), entry, delivery)
 
     collective.__name__ = method
     return collective
