@@ -48,13 +48,18 @@ class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Problem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A module of the handout. `allowed` are the operations of a process group that it may use (empty: all)."""
+    """A module of the handout.
+
+    `allowed` are the operations of a process group that it may use (empty: all), `refused` the classes and functions of
+    torch that it may not call, by dotted name.
+    """
 
     name: str
     title: str
     world_sizes: tuple[int, ...]
     tasks: tuple[Task, ...]
     allowed: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
     extra_credit: bool = False
 
 

@@ -146,8 +146,11 @@ class Examiner:
 
     def _call(self, folder: Path, claim: Claim, example: Example) -> Outcome:
         call = example.call()
-        allowed = self._assignment.problem(claim.problem).allowed
-        requests = [Request(claim.problem, call.driver, arguments, allowed) for arguments in call.arguments]
+        problem = self._assignment.problem(claim.problem)
+        requests = [
+            Request(claim.problem, call.driver, arguments, problem.allowed, problem.refused)
+            for arguments in call.arguments
+        ]
         return self._cluster.group(folder, self.setting.backend, example.world_size).call(requests, call.tensors)
 
     def _judged(self, claim: Claim, example: Example, outcome: Outcome) -> tuple[Status, Mismatch] | None:

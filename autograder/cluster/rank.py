@@ -28,6 +28,7 @@ from autograder.cluster.package import Missing, Package, Unimportable
 from autograder.fabric import callsite
 from autograder.fabric.connect import join
 from autograder.fabric.recording import Recorder
+from autograder.fabric.refusals import Refusals
 
 
 class Spec(msgspec.Struct, frozen=True):
@@ -48,9 +49,9 @@ class Spec(msgspec.Struct, frozen=True):
 class Context:
     """What a driver works with: this rank's place in the world, its own inputs, and the student's functions."""
 
-    def __init__(self, spec: Spec, package: Package, device: torch.device) -> None:
+    def __init__(self, spec: Spec, package: Package, device: torch.device, recorder: Recorder) -> None:
         self.rank, self.world_size, self.device = spec.rank, spec.world_size, device
-        self._package = package
+        self._package, self._recorder = package, recorder
         self._groups: dict[tuple[int, ...], Any] = {}
         self.problem = ""
         self.arguments: dict[str, Any] = {}
@@ -59,6 +60,10 @@ class Context:
     def student(self, name: str) -> Any:
         """The submission's function or class of the present problem."""
         return self._package.function(self.problem, name)
+
+    def operations_begun(self) -> int:
+        """How many operations this rank has begun in this example: where in its record it is."""
+        return self._recorder.count
 
     def group(self, ranks: list[int] | None) -> Any:
         """The process group of these global ranks (None: the whole world, as None); every rank has to ask for it."""
@@ -81,7 +86,9 @@ def main(spec: Spec, control: socket.socket, board_fd: int, fabric: socket.socke
         rank_side.connect(fabric, spec.rank, spec.world_size)
     store = dist.FileStore(os.path.join(spec.scratch, "rendezvous"), spec.world_size)
     store.set_timeout(timedelta(minutes=10))
-    context = Context(spec, Package(Path(spec.folder)), join(spec.backend, store, spec.rank, spec.world_size, recorder))
+    device = join(spec.backend, store, spec.rank, spec.world_size, recorder)
+    context = Context(spec, Package(Path(spec.folder)), device, recorder)
+    refusals = Refusals(recorder)
     slot.idle()
     control.sendall(messages.encode(Reply("ready"), {}))
     while True:
@@ -91,6 +98,7 @@ def main(spec: Spec, control: socket.socket, board_fd: int, fabric: socket.socke
             return
         request, tensors = messages.decode(head, body, Request)
         os.ftruncate(sys.stdout.fileno(), 0)
+        refusals.begin(request.refused)
         reply, results = _answer(request, tensors, context, recorder)
         sys.stdout.flush()
         slot.idle()
