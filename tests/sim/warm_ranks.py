@@ -1,0 +1,166 @@
+"""Warm simulated ranks for tests: forked once, given any number of functions to run."""
+
+import os
+import pickle
+import selectors
+import signal
+import socket
+import struct
+import sys
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from autograder.fabric import callsite
+from autograder.fabric.sim import rank_side, topology
+from autograder.fabric.sim.delays import NONE, Delays
+from autograder.fabric.sim.endpoint import SimulationError
+from autograder.fabric.sim.report import RankReport
+from autograder.fabric.sim.switch import Switch
+from autograder.fabric.sim.verdict import Verdict
+
+torch.set_num_threads(1)
+LENGTH = struct.Struct("<Q")
+
+
+@dataclass
+class Outcome:
+    """What came of one example: the verdict, each rank's result (or the exception that it raised), and the report."""
+
+    verdict: Verdict | None
+    results: list[Any]
+    reports: list[RankReport]
+    trace: str
+
+    @property
+    def seconds(self) -> float:
+        """Virtual time of the slowest rank."""
+        return max(report.seconds for report in self.reports)
+
+
+class Ranks:
+    """`world_size` ranks on a topology. Functions are called as f(rank, world_size, *args) in each of them."""
+
+    def __init__(self, world_size: int, name: str = "laptop") -> None:
+        self.world_size = world_size
+        self.switch = Switch(world_size, topology.load(name))
+        self.controls: list[socket.socket] = []
+        self.fabrics: list[socket.socket] = []
+        self.pids: list[int] = []
+        for rank in range(world_size):
+            control, control_there = socket.socketpair()
+            fabric, fabric_there = socket.socketpair()
+            pid = os.fork()
+            if pid == 0:
+                for other in (control, fabric, *self.controls, *self.fabrics):
+                    other.close()
+                _serve(control_there, fabric_there, rank, world_size)
+            control_there.close()
+            fabric_there.close()
+            self.controls.append(control)
+            self.fabrics.append(fabric)
+            self.pids.append(pid)
+            self.switch.attach(rank, fabric)
+
+    def run(
+        self, function: Callable, *args: Any, buffered: bool = False, seed: int | None = None, delays: Delays = NONE
+    ) -> Outcome:
+        """Runs the function on all ranks; after a verdict these ranks are not to be used again."""
+        self.switch.reset(buffered=buffered, seed=seed, delays=delays)
+        call = pickle.dumps((function.__module__, function.__qualname__, args))
+        for control in self.controls:
+            control.sendall(LENGTH.pack(len(call)) + call)
+        results: list[Any] = [None] * self.world_size
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.switch, selectors.EVENT_READ)
+            for rank, control in enumerate(self.controls):
+                selector.register(control, selectors.EVENT_READ, rank)
+            while len(selector.get_map()) > 1 or not self.switch.over:
+                for key, _ in selector.select():
+                    if key.data is None:
+                        self.switch.on_ready()
+                        continue
+                    selector.unregister(key.fileobj)
+                    try:
+                        results[key.data] = _receive(key.fileobj)
+                    except EOFError:
+                        _, status = os.waitpid(self.pids[key.data], 0)
+                        self.pids[key.data] = 0
+                        signalled = os.WIFSIGNALED(status) and signal.Signals(os.WTERMSIG(status)).name
+                        results[key.data] = EOFError()
+                        self.switch.died(key.data, f"was killed by {signalled}" if signalled else "left")
+        return Outcome(self.switch.verdict, results, self.switch.report(), self.switch.trace())
+
+    def close(self) -> None:
+        """Ends the ranks."""
+        for pid in filter(None, self.pids):
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        for end in (*self.controls, *self.fabrics):
+            end.close()
+        self.switch.detach()
+
+    def __enter__(self) -> "Ranks":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def once(function: Callable, world_size: int, *args: Any, name: str = "laptop", **options: Any) -> Outcome:
+    """Runs the function on ranks of its own."""
+    with Ranks(world_size, name) as ranks:
+        return ranks.run(function, *args, **options)
+
+
+def _receive(connection: socket.socket) -> Any:
+    (length,) = LENGTH.unpack(_exactly(connection, LENGTH.size))
+    return pickle.loads(_exactly(connection, length))
+
+
+def _exactly(connection: socket.socket, size: int) -> bytes:
+    data = b""
+    while len(data) < size:
+        more = connection.recv(size - len(data))
+        if not more:
+            raise EOFError
+        data += more
+    return data
+
+
+def _serve(control: socket.socket, fabric: socket.socket, rank: int, world_size: int) -> None:
+    """The rank's side: never returns."""
+    try:
+        callsite.configure([os.path.dirname(__file__)])
+        rank_side.install(fabric, rank, world_size)
+        dist.init_process_group("sim", store=dist.HashStore(), rank=rank, world_size=world_size)
+        while True:
+            module, name, args = _receive(control)
+            rank_side.begin()
+            how = ""
+            try:
+                result = _function(module, name)(rank, world_size, *args)
+            except SimulationError as error:
+                result = error.args[0]
+            except Exception as error:
+                traceback.print_exc()
+                result, how = error, f"raised {type(error).__name__}: {error}"
+            rank_side.finish(how)
+            reply = pickle.dumps(result)
+            control.sendall(LENGTH.pack(len(reply)) + reply)
+    except EOFError:
+        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+
+
+def _function(module: str, name: str) -> Callable:
+    found: Any = sys.modules[module]
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
