@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 
+from autograder.checks.disagree import disagreement
 from autograder.checks.example import Mismatch
 from autograder.cluster.board import RUNNING, WAITING
 from autograder.cluster.messages import SourceLine
@@ -69,8 +70,17 @@ def _died(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:
         return None
     headline = f"rank {rank.rank}'s process ended {_how(rank.exit_status)}{_during(rank)}"
     receiving = rank.doing is not None and rank.doing.kind == "recv" and rank.exit_status == -signal.SIGABRT
-    return Status.CRASHED, Mismatch(
-        headline=headline, ranks=_doings(outcome), where=_place(rank), hints=(_ABORTED_RECV,) if receiving else ()
+    hints = (_ABORTED_RECV,) if receiving else _out_of_order(outcome)
+    return Status.CRASHED, Mismatch(headline=headline, ranks=_doings(outcome), where=_place(rank), hints=hints)
+
+
+def _out_of_order(outcome: Outcome) -> tuple[str, ...]:
+    """Which collective the ranks do not agree about, if any, and why that matters."""
+    told = disagreement(outcome)
+    if not told:
+        return ()
+    return (
+        f"{told}: a group's collectives are matched by the order of the calls, so every rank has to make the same ones",
     )
 
 
@@ -114,6 +124,7 @@ def _raised(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:
         headline=f"{function} raised {raised.type} on rank {rank.rank}{text}",
         where=lines(raised.lines),
         ranks=_doings(outcome),
+        hints=() if _cause(outcome) else _out_of_order(outcome),
     )
     return Status.FAILED, mismatch
 
@@ -138,7 +149,10 @@ def _stuck(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:
     if not stuck:
         return None
     where = tuple(dict.fromkeys(place for rank in stuck for place in _place(rank)))
-    return Status.TIMEOUT, Mismatch(headline=_who_waits(stuck, outcome), ranks=_doings(outcome), where=where)
+    headline = _who_waits(stuck, outcome)
+    return Status.TIMEOUT, Mismatch(
+        headline=headline, ranks=_doings(outcome), where=where, hints=_out_of_order(outcome)
+    )
 
 
 def _who_waits(stuck: list[RankOutcome], outcome: Outcome) -> str:
@@ -152,6 +166,10 @@ def _who_waits(stuck: list[RankOutcome], outcome: Outcome) -> str:
         peer = peers.get(rank.rank, -1)
         if 0 <= peer < len(outcome.ranks) and outcome.ranks[peer].end is not End.STUCK:
             return f"rank {rank.rank} waits in {_operation(rank)} for ever: rank {peer} has already returned"
+        members = rank.doing.members if rank.doing and peer < 0 else ()
+        gone = next((r.rank for r in outcome.ranks if r.rank in members and r.status == "returned"), None)
+        if gone is not None:
+            return f"rank {rank.rank} waits in {_operation(rank)} for ever: rank {gone} has already returned"
     asleep = next((rank for rank in stuck if rank.rank not in peers), None)
     if asleep is not None:
         return f"rank {asleep.rank} never came back: it sleeps outside of any operation"

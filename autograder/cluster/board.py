@@ -8,17 +8,22 @@ from __future__ import annotations
 import mmap
 import os
 import struct
+from collections.abc import Sequence
 
 import msgspec
 
-# number, example, progress, state, peer, bytes, line, kind, api, file, function, number again
-_SLOT = struct.Struct("<QQQiiqi24s32s160s96sQ")
+# number, example, progress, state, peer, bytes, line, nth, members, kind, api, file, function, number again
+_SLOT = struct.Struct("<QQQiiqiIQ24s32s160s96sQ")
 SLOT_SIZE = 512
 IDLE, RUNNING, WAITING = 0, 1, 2
+MASKED = 64  # members of a group are shown up to this rank
 
 
 class Doing(msgspec.Struct, frozen=True):
-    """What a rank was doing when the board was read. `progress` grows with every operation begun or ended."""
+    """What a rank was doing when the board was read. `progress` grows with every operation begun or ended.
+
+    The operation is the rank's `nth` of its kind on the group with the global ranks `members`.
+    """
 
     example: int
     progress: int
@@ -26,6 +31,8 @@ class Doing(msgspec.Struct, frozen=True):
     peer: int = -1
     nbytes: int = 0
     line: int = 0
+    nth: int = 0
+    members: tuple[int, ...] = ()
     kind: str = ""
     api: str = ""
     file: str = ""
@@ -58,17 +65,31 @@ class Slot:
     def running(self) -> None:
         self._write(RUNNING)
 
-    def waiting(self, kind: str, api: str, peer: int, nbytes: int, file: str, line: int, function: str) -> None:
+    def waiting(
+        self,
+        kind: str,
+        api: str,
+        peer: int,
+        nbytes: int,
+        file: str,
+        line: int,
+        function: str,
+        nth: int = 0,
+        members: Sequence[int] = (),
+    ) -> None:
         """The rank is about to block in an operation."""
-        self._write(WAITING, peer, nbytes, line, kind, api, file, function)
+        mask = sum(1 << rank for rank in members if rank < MASKED)
+        self._write(WAITING, peer, nbytes, line, nth, mask, kind, api, file, function)
 
-    def _write(self, state: int, peer: int = -1, nbytes: int = 0, line: int = 0, *texts: str) -> None:
+    def _write(
+        self, state: int, peer: int = -1, nbytes: int = 0, line: int = 0, nth: int = 0, mask: int = 0, *texts: str
+    ) -> None:
         self._number += 1
         self._progress += 1
         kind, api, file, function = (*(t.encode("utf-8", "replace") for t in texts), b"", b"", b"", b"")[:4]
         _SLOT.pack_into(
             self._memory, self._offset, self._number, self._example, self._progress, state, peer, nbytes, line,
-            kind, api, file[-160:], function, self._number,
+            nth, mask, kind, api, file[-160:], function, self._number,
         )  # fmt: skip
 
 
@@ -89,13 +110,14 @@ class Board:
 
     def _read(self, rank: int) -> Doing:
         for _ in range(20):
-            number, example, progress, state, peer, nbytes, line, *texts, again = _SLOT.unpack_from(
+            number, example, progress, state, peer, nbytes, line, nth, mask, *texts, again = _SLOT.unpack_from(
                 self._memory, rank * SLOT_SIZE
             )
             if number == again:
                 break
         kind, api, file, function = (t.rstrip(b"\0").decode("utf-8", "replace") for t in texts)
-        return Doing(example, progress, state, peer, nbytes, line, kind, api, file, function)
+        members = tuple(rank for rank in range(MASKED) if mask >> rank & 1)
+        return Doing(example, progress, state, peer, nbytes, line, nth, members, kind, api, file, function)
 
     def close(self) -> None:
         self._memory.close()

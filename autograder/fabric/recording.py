@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
@@ -30,12 +31,13 @@ class Refused(RuntimeError):
 class Entry:
     """One operation in the making; becomes an `Operation` when the example ends."""
 
-    __slots__ = ("kind", "peer", "nbytes", "tag", "group", "site", "start", "end")
+    __slots__ = ("kind", "peer", "nbytes", "tag", "group", "site", "nth", "start", "end")
 
     def __init__(
-        self, kind: str, peer: int, nbytes: int, tag: int, group: tuple[int, ...], site: Any, now: float
+        self, kind: str, peer: int, nbytes: int, tag: int, group: tuple[int, ...], site: Any, nth: int, now: float
     ) -> None:
         self.kind, self.peer, self.nbytes, self.tag, self.group, self.site = kind, peer, nbytes, tag, group, site
+        self.nth = nth
         self.start, self.end = now, -1.0
 
 
@@ -52,6 +54,7 @@ class Recorder:
         """Forgets the last example; `allowed` are the operations of this one (empty: all)."""
         self._allowed = frozenset(allowed)
         self._entries: list[Entry] = []
+        self._counts: Counter[tuple[str, tuple[int, ...]]] = Counter()
         self.refused: list[str] = []
         self._zero = self._clock()
         self._slot.begin()
@@ -61,7 +64,8 @@ class Recorder:
         site = callsite.locate()
         if self._allowed and kind not in self._allowed:
             raise self.refuse(refusal(site.api or kind, self._allowed))
-        entry = Entry(kind, peer, nbytes, tag, group, site, self._clock() - self._zero)
+        self._counts[kind, group] += 1
+        entry = Entry(kind, peer, nbytes, tag, group, site, self._counts[kind, group], self._clock() - self._zero)
         self._entries.append(entry)
         self.show(entry)
         return entry
@@ -75,7 +79,9 @@ class Recorder:
         """Puts the operation on the board: the rank may block in it from here on."""
         site = entry.site
         file = site.file.removeprefix(self._folder)
-        self._slot.waiting(entry.kind, site.api, entry.peer, entry.nbytes, file, site.line, site.function)
+        self._slot.waiting(
+            entry.kind, site.api, entry.peer, entry.nbytes, file, site.line, site.function, entry.nth, entry.group
+        )
 
     def running(self) -> None:
         """The rank is back in the student's code."""
