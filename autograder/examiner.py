@@ -14,24 +14,26 @@ from hypothesis import HealthCheck, Phase, given, settings
 from autograder.assignment import Assignment, PlannedCheck
 from autograder.checks.example import Claim, Example, Mismatch
 from autograder.checks.explain import explain
+from autograder.cluster.board import WAITING
 from autograder.cluster.cluster import Cluster
 from autograder.cluster.group import GroupFailed
 from autograder.cluster.messages import Request
-from autograder.cluster.outcome import Outcome
+from autograder.cluster.outcome import End, Outcome
 from autograder.report.model import CheckResult, Failure, RankView, Setting, Status
 
-# What shrinking may spend on one failed check. A failure that comes back with all ranks alive costs a few milliseconds;
-# one that kills the group costs a new group, and a hang costs waiting for it.
+# What shrinking may spend on one failed check, in units of a failure that comes back with all ranks alive (milliseconds).
+# A failure that kills the group costs a new one; ranks that wait for one another cost the time to be sure of it; and
+# what is only found out by patience is not looked for twice.
 SHRINK_BUDGET = 400
-COSTS = {Status.FAILED: 1, Status.CRASHED: 20, Status.TIMEOUT: 100}
+COST_FAILED, COST_CRASHED, COST_STUCK = 1, 20, 150
 
 
 class Found(Exception):
     """An example on which the claim does not hold."""
 
-    def __init__(self, status: Status, failure: Failure) -> None:
+    def __init__(self, status: Status, failure: Failure, cost: int) -> None:
         super().__init__(failure.headline)
-        self.status, self.failure = status, failure
+        self.status, self.failure, self.cost = status, failure, cost
 
 
 class KitFault(Exception):
@@ -132,7 +134,7 @@ class Examiner:
             self._second_witness(claim, example)
         if told is not None:
             status, mismatch = told
-            raise Found(status, self._failure(claim, example, outcome, mismatch))
+            raise Found(status, self._failure(claim, example, outcome, mismatch), _cost(outcome))
 
     def _second_witness(self, claim: Claim, example: Example) -> None:
         """The reference has to satisfy the same judge, or the kit contradicts itself."""
@@ -228,7 +230,7 @@ class Hunt:
         try:
             self._attempt(example)
         except Found as found:
-            self._left -= COSTS.get(found.status, SHRINK_BUDGET)
+            self._left -= found.cost
             return found
         if self._failing is not None:
             self._left -= 1
@@ -272,11 +274,19 @@ class Record:
         )
 
 
+def _cost(outcome: Outcome) -> int:
+    """What it costs to see this failure again."""
+    ends = {rank.end for rank in outcome.ranks}
+    if End.BUSY in ends or any(rank.end is End.STUCK and rank.doing.state != WAITING for rank in outcome.ranks):
+        return SHRINK_BUDGET
+    return COST_STUCK if End.STUCK in ends else COST_CRASHED if ends & {End.DIED, End.GARBLED} else COST_FAILED
+
+
 def _rows(given: Sequence[str], told: Sequence[RankView]) -> tuple[RankView, ...]:
     """A row for each rank: what it was given, and what the judge has to say of it."""
     by_rank = {view.rank: view for view in told}
     rows = [by_rank.get(rank, RankView(rank=rank)) for rank in range(len(given))]
-    return tuple(msgspec.structs.replace(row, given=given[row.rank]) for row in rows)
+    return tuple(msgspec.structs.replace(row, given=row.given or given[row.rank]) for row in rows)
 
 
 def _output(outcome: Outcome) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-import torch
-
 from autograder.checks.example import Mismatch
-from autograder.checks.examples.collectives import REDUCERS, ROOTED, Collective
+from autograder.checks.examples.collectives import ROOTED, Collective
 from autograder.checks.judge import first_wrong, misfit, side_by_side
-from autograder.checks.meaning.collectives import MEANINGS, Arguments, Expected, bits, same
+from autograder.checks.judges.clues import Evidence, clues
+from autograder.checks.meaning.collectives import MEANINGS, Expected, bits
+from autograder.checks.show import show
 from autograder.cluster.outcome import Outcome, RankOutcome
 from autograder.report.model import RankView
 
@@ -40,7 +40,8 @@ def values(example: Collective, outcome: Outcome) -> Mismatch | None:
                 return Mismatch(headline=f"rank {rank.rank}'s {_title(argument)} {fault}")
             around = first_wrong(rank, name, expected[member][argument])
             if around >= 0:
-                return _wrong_values(example, outcome, call, member, argument, expected, around)
+                evidence = Evidence(example, example.arguments[call], expected, member, argument, rank.tensors[name])
+                return _wrong_values(evidence, outcome, call, around)
     return _from_nowhere(example, outcome)
 
 
@@ -86,34 +87,21 @@ def _title(argument: str) -> str:
     return f"{name}[{index}]" if index else name
 
 
-def _wrong_values(
-    example: Collective,
-    outcome: Outcome,
-    call: int,
-    member: int,
-    argument: str,
-    expected: list[dict[str, Expected]],
-    around: int,
-) -> Mismatch:
-    before = example.arguments[call]
+def _wrong_values(evidence: Evidence, outcome: Outcome, call: int, around: int) -> Mismatch:
+    """The wrong tensor beside its like on the other ranks, all shown around the first wrong element."""
+    example, argument, member = evidence.example, evidence.argument, evidence.member
     rows = []
-    for m, by_name in enumerate(expected):
-        rank = outcome.ranks[example.ranks[m]]
-        name = f"{call}/{argument}"
+    for m, by_name in enumerate(evidence.expected):
+        rank, name = outcome.ranks[example.ranks[m]], f"{call}/{argument}"
         if argument in by_name and not misfit(rank, name, by_name[argument]):
             got, wanted = side_by_side(rank, name, by_name[argument], around)
-            rows.append(
-                RankView(
-                    rank=rank.rank, got=got, expected=wanted, wrong=first_wrong(rank, name, by_name[argument]) >= 0
-                )
-            )
-    again = " after the second call" if call else ""
+            wrong = first_wrong(rank, name, by_name[argument]) >= 0
+            given = show(evidence.before[m][argument], around) if argument == "tensor" and example.calls == 1 else ""
+            rows.append(RankView(rank=rank.rank, given=given, got=got, expected=wanted, wrong=wrong))
     kept = _must_keep(example, member, argument)
     what = "was changed: it must stay as it was" if kept else "is wrong"
-    headline = f"rank {example.ranks[member]}'s {_title(argument)} {what}{again}"
-    got = outcome.ranks[example.ranks[member]].tensors[f"{call}/{argument}"]
-    hints = () if kept else tuple(_clues(example, before, member, argument, got, expected))
-    return Mismatch(headline=headline, ranks=tuple(rows), hints=hints)
+    headline = f"rank {example.ranks[member]}'s {_title(argument)} {what}{' after the second call' if call else ''}"
+    return Mismatch(headline=headline, ranks=tuple(rows), hints=() if kept else clues(evidence))
 
 
 def _must_keep(example: Collective, member: int, argument: str) -> bool:
@@ -123,73 +111,6 @@ def _must_keep(example: Collective, member: int, argument: str) -> bool:
     if example.function == "reduce":
         return member != example.root
     return argument.startswith("scatter_list") or (example.function == "broadcast" and member == example.root)
-
-
-def _clues(
-    example: Collective,
-    before: list[Arguments],
-    member: int,
-    argument: str,
-    got: torch.Tensor,
-    expected: list[dict[str, Expected]],
-) -> Iterator[str]:
-    """What the wrong values are, where that can be told: the quickest way to the cause."""
-    mine = expected[member][argument]
-    if example.size > 1 and not same(before[member][argument]).wrong(got).any():
-        yield "it holds what it held before the call: the result was never written into it"
-        return
-    for other in range(example.size):
-        theirs = expected[other].get(argument)
-        if (
-            theirs is not None
-            and theirs.values.shape == mine.values.shape
-            and not theirs.wrong(got).any()
-            and other != member
-        ):
-            yield f"these are the values that rank {example.ranks[other]} should have"
-            return
-    if example.function in REDUCERS:
-        yield from _reduction_clues(example, before, member, argument, got)
-    wrong = mine.wrong(got).reshape(-1)
-    n, count = example.size, wrong.size
-    if count > 1 and 0 < wrong.sum() < count and wrong[-int(wrong.sum()) :].all() and count % n:
-        yield f"only the last {int(wrong.sum())} of {count} elements are wrong: {count} elements do not divide by {n} ranks"
-    if count and not torch.count_nonzero(got) and mine.values.any():
-        yield "it is all zeros: was the result computed into another buffer?"
-
-
-def _reduction_clues(
-    example: Collective, before: list[Arguments], member: int, argument: str, got: torch.Tensor
-) -> Iterator[str]:
-    """Recognises another op's result, and sums that count something twice or not at all."""
-    source = "input" if example.function == "reduce_scatter" else "tensor"
-    if example.op != "SUM" or argument == "output" and source not in before[member]:
-        other = MEANINGS[example.function](before, root=example.root, op="SUM")[member].get(argument)
-        if other is not None and example.op != "SUM" and not other.wrong(got).any():
-            yield f"this is what op=SUM gives; op is {example.op}"
-            return
-    if example.op != "SUM" or example.function == "reduce_scatter":
-        if example.function == "reduce_scatter" and example.op == "SUM":
-            yield from _with_old_output(example, before, member, got)
-        return
-    parts = [arguments["tensor"].double() for arguments in before]
-    total, result = sum(parts), got.double()
-    for m, part in enumerate(parts):
-        rank = example.ranks[m]
-        if not torch.count_nonzero(part):
-            continue
-        if torch.allclose(result, total + part, equal_nan=False):
-            yield f"this is the sum with rank {rank}'s tensor counted twice"
-            return
-        if torch.allclose(result, total - part, equal_nan=False):
-            yield f"this is the sum without rank {rank}'s tensor"
-            return
-
-
-def _with_old_output(example: Collective, before: list[Arguments], member: int, got: torch.Tensor) -> Iterator[str]:
-    right = MEANINGS["reduce_scatter"](before, root=0, op="SUM")[member]["output"].tensor().double()
-    if torch.allclose(got.double(), right + before[member]["output"].double(), equal_nan=False):
-        yield "this is the sum plus what output held before the call"
 
 
 def _from_nowhere(example: Collective, outcome: Outcome) -> Mismatch | None:

@@ -1,0 +1,112 @@
+"""Ranks: warm over many examples, forked anew after any failure, and never reached by an earlier example's messages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.assignment import load
+from autograder.checks.examples.collectives import Collective
+from autograder.cluster import launch
+from autograder.cluster.cluster import Cluster
+from autograder.cluster.messages import Garbled, Inbox, Reply, Request, decode, encode
+from autograder.cluster.outcome import Outcome
+
+TALKATIVE = """
+import os
+import torch, torch.distributed as dist
+
+def all_reduce(tensor, op=None, group=None):
+    n, r = dist.get_world_size(), dist.get_rank()
+    if tensor.numel() == 1 and r == 0:
+        dist.isend(torch.full((3,), 7.0), 1)      # nobody receives it in this example
+    if tensor.numel() == 3 and r == 1:
+        dist.recv(tensor, 0)
+    if tensor.numel() == 3 and r == 0:
+        dist.send(torch.full((3,), 1.0), 1)
+    if tensor.numel() == 2:
+        tensor.fill_(os.getpid())
+"""
+
+
+def ask(cluster: Cluster, folder: Path, example: Collective) -> Outcome:
+    call = example.call()
+    requests = [Request("collectives", call.driver, arguments) for arguments in call.arguments]
+    return cluster.group(folder, "gloo", example.world_size).call(requests, call.tensors)
+
+
+def pids(outcome: Outcome) -> list[float]:
+    return [rank.tensors["0/tensor"][0].item() for rank in outcome.ranks]
+
+
+def example(count: int, dtype: Any = None) -> Collective:
+    import torch
+
+    return Collective("all_reduce", 3, shape=(count,), dtype=dtype or torch.float64)
+
+
+def test_ranks_stay_warm_until_something_goes_wrong(cluster: Cluster, tmp_path: Path) -> None:
+    (tmp_path / "collectives.py").write_text(TALKATIVE)
+    first, second = (pids(ask(cluster, tmp_path, example(2))) for _ in range(2))
+    assert first == second and len(set(first)) == 3
+    left = ask(cluster, tmp_path, example(1))
+    assert [(pair.source, pair.target, pair.sent, pair.received) for pair in left.leftovers] == [(0, 1, 1, 0)]
+    assert not set(pids(ask(cluster, tmp_path, example(2)))) & set(first)
+    cluster.release(tmp_path)
+
+
+def test_a_message_of_one_example_does_not_reach_the_next(cluster: Cluster, tmp_path: Path) -> None:
+    import torch
+
+    (tmp_path / "collectives.py").write_text(TALKATIVE)
+    ask(cluster, tmp_path, example(1, torch.float32))
+    outcome = ask(cluster, tmp_path, example(3, torch.float32))
+    assert outcome.ranks[1].tensors["0/tensor"].tolist() == [1, 1, 1]
+    cluster.release(tmp_path)
+
+
+def test_where_forking_is_unsafe_ranks_are_spawned(tmp_path: Path) -> None:
+    (tmp_path / "collectives.py").write_text(TALKATIVE)
+    with Cluster(load().limits, launch.zygote("spawn")) as cluster:
+        assert len(set(pids(ask(cluster, tmp_path, example(2))))) == 3
+
+
+class Line:
+    """A socket that delivers what it is told to."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def recv(self, size: int, flags: int) -> bytes:
+        piece, self._data = self._data[:size], self._data[size:]
+        if not piece:
+            raise BlockingIOError
+        return piece
+
+
+def test_replies_are_capped_and_whole() -> None:
+    frame = encode(Reply("returned"), {})
+    assert decode(*Inbox(Line(frame), 1000).read(), Reply)[0].status == "returned"
+    assert Inbox(Line(frame[:-1]), 1000).read() is None
+    with pytest.raises(Garbled, match="over the limit"):
+        Inbox(Line(b"\xff\xff\xff\xff\xff\xff\xff\x7f"), 1000).read()
+    with pytest.raises(Garbled, match="more than one"):
+        Inbox(Line(frame + frame), 1000).read()
+
+
+@pytest.mark.parametrize(
+    "head",
+    [b"", b"nonsense", b'{"status": 3}', b'{"status": "returned", "value": 1e999}', b'{"status": NaN}', b"[" * 200_000],
+)
+def test_malformed_replies_are_garbled(head: bytes) -> None:
+    with pytest.raises(Garbled):
+        decode(head, b"", Reply)
+
+
+def test_malformed_tensors_are_garbled() -> None:
+    head, _ = encode(Reply("returned"), {}), None
+    for body in (b"\x80\x04cos\nsystem\n", b"\x00" * 64, b"\xff" * 64):
+        with pytest.raises(Garbled):
+            decode(head[8:], body, Reply)

@@ -1,0 +1,274 @@
+"""The whole of a grading, as its users run it: the command line, its files, its exit status, and what is left after it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from autograder.assignment import ROOT, load
+from autograder.report.model import Report, Status
+
+SOLUTIONS = ROOT / "solutions"
+COMMAND = [sys.executable, "-m", "autograder"]
+
+
+def run(*arguments: object, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """The command line, to its end."""
+    command = [*COMMAND, *map(str, arguments)]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=280)
+
+
+def start(*arguments: object) -> subprocess.Popen[str]:
+    """The command line, running."""
+    command = [*COMMAND, *map(str, arguments)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def results(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text())
+
+
+def without_times(document: dict[str, Any]) -> dict[str, Any]:
+    """A report but for how long it took."""
+    return {key: value for key, value in document.items() if key != "execution_time"}
+
+
+def written(folder: Path, **modules: str) -> Path:
+    """A submission of these modules."""
+    folder.mkdir(exist_ok=True)
+    for name, text in modules.items():
+        (folder / f"{name}.py").write_text(text)
+    return folder
+
+
+def changed(folder: Path, more: str) -> Path:
+    """The reference, with something after its collectives."""
+    shutil.copytree(SOLUTIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    with (folder / "collectives.py").open("a") as file:
+        file.write(f"\n\n{more}")
+    return folder
+
+
+def test_untouched_stubs_are_not_attempted(tmp_path: Path) -> None:
+    ended = run("grade", "handout", "--results", tmp_path / "results.json")
+    assert ended.returncode == 0
+    assert "Traceback" not in ended.stdout + ended.stderr
+    document = results(tmp_path / "results.json")
+    assert document["score"] == 0
+    assert {test["extra_data"]["status"] for test in document["tests"]} == {"not_attempted"}
+    assert len(document["tests"]) == len(load().plan())
+
+
+def test_the_reference_earns_everything_and_twice_the_same(tmp_path: Path) -> None:
+    """Two gradings at once, in the same folder: neither disturbs the other, and both write the same report."""
+    files = [tmp_path / "one.json", tmp_path / "two.json"]
+    for process in [start("grade", "solutions", "--results", file) for file in files]:
+        output, _ = process.communicate(timeout=280)
+        assert process.returncode == 0, output
+    one, two = map(results, files)
+    points = sum(check.points for check in load().plan())
+    assert one["score"] == points
+    assert without_times(one) == without_times(two)
+
+
+def test_a_wrong_submission_gets_the_same_report_twice(tmp_path: Path) -> None:
+    wrong = "def all_reduce(tensor, op=ReduceOp.SUM, group=None):\n    tensor.mul_(dist.get_world_size(group))\n"
+    folder = changed(tmp_path / "wrong", wrong)
+    files = [tmp_path / "one.json", tmp_path / "two.json"]
+    for file in files:
+        assert run("grade", folder, "--only", "all_reduce", "--results", file).returncode == 0
+    assert without_times(results(files[0])) == without_times(results(files[1]))
+    assert results(files[0])["score"] < 7
+
+
+def test_only_one_check_by_pytest_itself() -> None:
+    command = [sys.executable, "-m", "pytest", "autograder/checks", "-k", "all_reduce and values"]
+    ended = subprocess.run(
+        [*command, "--submission", "solutions"], cwd=ROOT, capture_output=True, text=True, timeout=280
+    )
+    assert ended.returncode == 0, ended.stdout
+    assert "1 passed" in ended.stdout
+    ended = subprocess.run([*command, "--submission", "handout"], cwd=ROOT, capture_output=True, text=True, timeout=280)
+    assert ended.returncode == 1
+    assert "1 failed" in ended.stdout and "not_attempted" in ended.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["grade", "nowhere"], "neither a folder nor a zip"),
+        (["grade", "--only", "all_redcue"], "nothing is called 'all_redcue'"),
+        (["grade", "--budget", "huge"], "no budget 'huge'"),
+        (["grade", "--backend", "carrier-pigeon"], "carrier-pigeon"),
+        (["grade", "--results", "nowhere/results.json"], "nowhere"),
+        (["grade", "--results", "results.docx"], "results.docx"),
+    ],
+)
+def test_wrong_usage_is_told_in_a_line(arguments: list[str], words: str) -> None:
+    ended = run(*arguments)
+    assert ended.returncode == 2
+    assert words in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_submissions_that_cannot_be_graded(tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    torn = tmp_path / "torn.zip"
+    torn.write_bytes(b"PK\3\4 and nothing more")
+    for path in (empty, torn):
+        ended = run("grade", path)
+        assert ended.returncode == 2
+        assert ended.stderr.startswith("error: ") and "Traceback" not in ended.stderr
+
+
+def test_a_zip_is_graded_like_the_folder_in_it(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "work.zip", "w") as archive:
+        archive.write(SOLUTIONS / "collectives.py", "work/handout/collectives.py")
+    ended = run("grade", tmp_path / "work.zip", "--only", "broadcast.values", "--results", tmp_path / "r.json")
+    assert ended.returncode == 0, ended.stderr
+    assert results(tmp_path / "r.json")["score"] == 1
+
+
+BROKEN = {
+    "syntax error": (
+        "def broadcast(tensor, src, group=None)\n    pass\n",
+        r"cannot be imported: SyntaxError",
+        "failed",
+    ),
+    "import error": ("import nothing_of_that_name\n", r"cannot be imported: ModuleNotFoundError", "failed"),
+    "exit at import": ("raise SystemExit(0)\n", r"cannot be imported: SystemExit", "failed"),
+    "no function": ("x = 1\n", r"collectives.py defines no broadcast", "failed"),
+    "exception": (
+        "def broadcast(tensor, src, group=None):\n    raise KeyError('lost')\n",
+        r"raised KeyError",
+        "failed",
+    ),
+    "exits": ("import os\ndef broadcast(tensor, src, group=None):\n    os._exit(0)\n", r"exit status 0", "crashed"),
+    "endless loop": (
+        "def broadcast(tensor, src, group=None):\n    while True: pass\n",
+        r"computes without end",
+        "timeout",
+    ),
+    "sleeps": (
+        "import time\ndef broadcast(tensor, src, group=None):\n    time.sleep(1000)\n",
+        r"sleeps outside of any operation",
+        "timeout",
+    ),
+    "waits for nobody": (
+        "import torch.distributed as dist\n"
+        "def broadcast(tensor, src, group=None):\n"
+        "    if dist.get_rank() != src:\n        dist.recv(tensor, src)\n",
+        r"rank \d waits in recv from rank \d .* for ever: rank \d has already returned",
+        "timeout",
+    ),
+    "waits in a circle": (
+        "import torch.distributed as dist\n"
+        "def broadcast(tensor, src, group=None):\n"
+        "    n, r = dist.get_world_size(), dist.get_rank()\n"
+        "    if n > 1:\n        dist.send(tensor, (r + 1) % n)\n        dist.recv(tensor, (r - 1) % n)\n",
+        r"deadlock: each waits for the next: rank 0 in send to rank 1",
+        "timeout",
+    ),
+    "small buffer": (
+        "import torch, torch.distributed as dist\n"
+        "def broadcast(tensor, src, group=None):\n"
+        "    if dist.get_rank() == src:\n"
+        "        [dist.send(tensor, r) for r in range(dist.get_world_size()) if r != src]\n"
+        "    else:\n        dist.recv(tensor.flatten()[:1].clone(), src)\n",
+        r"SIGABRT.*in recv from rank",
+        "crashed",
+    ),
+    "prints without end": (
+        "def broadcast(tensor, src, group=None):\n    while True: print('x' * 10000)\n",
+        r"raised OSError|File too large",
+        "failed",
+    ),
+    "wrong dtype": (
+        "def broadcast(tensor, src, group=None):\n    tensor.data = tensor.double()\n",
+        r"has dtype float64, expected float32",
+        "failed",
+    ),
+    "wrong shape": (
+        "def broadcast(tensor, src, group=None):\n    tensor.data = tensor.new_zeros(9)\n",
+        r"has shape \(9,\), expected",
+        "failed",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_every_way_to_fail_is_told(name: str, tmp_path: Path, graded: Callable[..., Report]) -> None:
+    text, words, status = BROKEN[name]
+    report = graded(written(tmp_path / "s", collectives=text), "broadcast.values", "all_gather.values")
+    broadcast, all_gather = report.checks
+    assert broadcast.status == status, broadcast
+    assert broadcast.failure is not None
+    assert re.search(words, f"{broadcast.reason} {broadcast.failure}"), broadcast.failure
+    assert "autograder/" not in str(broadcast.failure.where)
+    # the other task is told of its own fault, not of this one
+    assert all_gather.status is Status.FAILED
+    assert not report.kit_errors
+
+
+def test_a_missing_module_costs_its_own_tasks_alone(tmp_path: Path, graded: Callable[..., Report]) -> None:
+    report = graded(written(tmp_path / "s", bandwidth="x = 1\n"), "broadcast")
+    assert all(check.status is not Status.PASSED for check in report.checks)
+    assert "there is no collectives.py" in report.checks[0].reason
+    assert not report.kit_errors
+
+
+def _children(process: subprocess.Popen[str]) -> list[psutil.Process]:
+    """The zygote and its ranks."""
+    try:
+        return psutil.Process(process.pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_an_interrupted_grading_leaves_nothing(number: signal.Signals, tmp_path: Path) -> None:
+    target = tmp_path / "results.json"
+    target.write_text("the old report")
+    process = start("grade", "solutions", "--results", target)
+    deadline = time.monotonic() + 120
+    while len(_children(process)) < 3 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    children = _children(process)
+    assert len(children) >= 3, "the ranks never came up"
+    process.send_signal(number)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == (128 + number if number != signal.SIGKILL else -number), output
+    assert "Traceback" not in output
+    _, alive = psutil.wait_procs(children, timeout=30)
+    assert not alive
+    assert os.listdir(tmp_path) == ["results.json"]
+    assert target.read_text() == "the old report"
+
+
+def test_students_can_grade_what_they_receive(tmp_path: Path) -> None:
+    """The release unpacked somewhere else: the stubs, then a right solution, with nothing of solutions/ there."""
+    assert run("release", "--out", tmp_path / "handout.zip").returncode == 0
+    with zipfile.ZipFile(tmp_path / "handout.zip") as archive:
+        archive.extractall(tmp_path)
+        assert not [name for name in archive.namelist() if "solutions" in name]
+    home = tmp_path / "parallelism-assignment"
+    ended = run("grade", "--results", tmp_path / "r.json", cwd=home)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert results(tmp_path / "r.json")["score"] == 0
+    shutil.copy(SOLUTIONS / "collectives.py", home / "handout")
+    ended = run("grade", "--only", "all_reduce.values", "--results", tmp_path / "r.json", cwd=home)
+    assert results(tmp_path / "r.json")["score"] == 2, ended.stdout
