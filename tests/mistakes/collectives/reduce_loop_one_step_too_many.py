@@ -1,4 +1,4 @@
-"""The reduce phase of all_reduce runs n steps, so that one chunk is counted twice; MAX and MIN hide it.
+"""The reduce phase of all_reduce runs n steps: the chunk that is passed on counts one rank twice; MAX and MIN hide it.
 
 mistake = 3
 loses = ["collectives.all_reduce"]
@@ -18,7 +18,7 @@ def all_reduce(tensor, op=ReduceOp.SUM, group=None):
         landed = torch.empty_like(own)
         _exchange({(rank + 1) % n: chunks[(rank - step) % n]}, {(rank - 1) % n: landed}, group)
         combine(own, landed, out=own)
-    _ring(chunks, rank + 1, group)
+    _ring(chunks, rank, group)
     if op == ReduceOp.AVG:
         flat /= n
     _write_back(flat, tensor)
