@@ -15,7 +15,6 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from autograder.fabric import callsite
 from autograder.fabric.sim import rank_side, topology
 from autograder.fabric.sim.delays import NONE, Delays
 from autograder.fabric.sim.endpoint import SimulationError
@@ -141,7 +140,6 @@ def _exactly(connection: socket.socket, size: int) -> bytes:
 def _serve(control: socket.socket, fabric: socket.socket, rank: int, world_size: int, gloo: str | None) -> None:
     """The rank's side: never returns."""
     try:
-        callsite.configure([os.path.dirname(__file__)])
         rank_side.install(fabric, rank, world_size)
         store = dist.HashStore() if gloo is None else dist.FileStore(os.path.join(gloo, f"store-{world_size}"), world_size)
         backend = "gloo" if gloo else "sim"

@@ -212,9 +212,9 @@ def gradients_divided_after_the_backward(rank, n):
         )
     layer(torch.ones(4, 3)).sum().backward()
     for parameter in layer.parameters():
-        parameter.grad.div_(n)
+        parameter.grad.div_(n)  # <- 0: div_ writes to
     for work in works:
-        work.wait()  # <- 0: written before its wait
+        work.wait()
 
 
 def message_left_over(rank, n):

@@ -35,18 +35,19 @@ class Endpoint:
         self._sites: dict[CallSite, int] = {}
         self._groups: dict[tuple[str, tuple[int, ...]], int] = {}
         self._lock = threading.RLock()
-        self.begin()
+        self._count = 0
+        self._ends: dict[int, float] = {}
 
     def begin(self) -> None:
         """A new example: the clock at zero, nothing in flight."""
         self.clock.reset()
-        self.watch.clear()
+        self.watch.begin()
         self._count = 0
-        self._ends: dict[int, float] = {}
+        self._ends.clear()
 
     def finish(self, how: str = "") -> None:
         """The rank has come to the end of the example; `how`, if it was not by returning: "raised ValueError"."""
-        self.watch.clear()
+        self.watch.end()
         with self._lock:
             self._unsent.append(wire.pack(wire.Finish(self.clock.now, how[:1000])))
             self._flush()
@@ -126,7 +127,7 @@ class Endpoint:
         except (EOFError, OSError) as error:
             raise SimulationError("gone", f"the simulated switch has gone: {error}") from None
         if isinstance(answer, wire.Stop):
-            self.watch.clear()
+            self.watch.end()
             raise SimulationError(answer.kind, answer.text)
         return answer, body
 

@@ -3,8 +3,8 @@ must be neither written nor read.
 
 Three nets, each for what the one before lets through:
 
-1. While anything is in flight, every torch operation of the rank is looked at before it runs; one that touches such a
-   buffer is the mistake, told with its line. Parts of a tensor that do not overlap the buffer are free to use.
+1. Every torch operation of the rank is looked at before it runs; one that touches a buffer in flight is the mistake, told
+   with its line. Parts of a tensor that do not overlap the buffer are free to use.
 2. At the wait, the bytes are compared with what was sent, or with the filling of a receive buffer: that shows writes
    past torch (through numpy, say).
 3. A receive buffer is filled with not-a-numbers until its wait, so a value read past torch shows as NaN.
@@ -74,8 +74,6 @@ class Watch(TorchDispatchMode):
     def keep(self, operation: int, buffers: tuple[Buffer, ...]) -> None:
         """The rank goes on with these buffers in flight."""
         self._buffers[operation] = buffers
-        if not _is_active(self):
-            torch._C._push_on_torch_dispatch_stack(self)
 
     def check(self, operation: int, wait: CallSite) -> None:
         """Reports if a buffer of the operation has been written since it began; `wait` is where it is waited for."""
@@ -87,16 +85,21 @@ class Watch(TorchDispatchMode):
 
     def remove(self, operation: int) -> None:
         """The operation is done, or the example is over."""
-        if self._buffers.pop(operation, None) and not self._buffers:
-            self._leave()
+        self._buffers.pop(operation, None)
 
-    def clear(self) -> None:
-        """Nothing is in flight any more."""
+    def begin(self) -> None:
+        """From here on, all of this thread's torch operations are looked at.
+
+        Not only while something is in flight: what a hook switches on, the autograd engine switches off after it.
+        """
         self._buffers.clear()
-        self._leave()
+        depth = torch._C._len_torch_dispatch_stack()
+        if not any(torch._C._get_dispatch_stack_at(index) is self for index in range(depth)):
+            torch._C._push_on_torch_dispatch_stack(self)
 
-    def _leave(self) -> None:
-        # Another mode that was entered meanwhile has to be left first; until then this one looks at nothing.
+    def end(self) -> None:
+        """Nothing is in flight any more, and nothing is looked at."""
+        self._buffers.clear()
         depth = torch._C._len_torch_dispatch_stack()
         if depth and torch._C._get_dispatch_stack_at(depth - 1) is self:
             torch._C._pop_torch_dispatch_stack(None)
@@ -119,12 +122,6 @@ class Watch(TorchDispatchMode):
             for buffer in buffers:
                 if first < buffer.end and buffer.first < end and memory.overlap(tensor, buffer.tensor):
                     yield buffer
-
-
-def _is_active(mode: TorchDispatchMode) -> bool:
-    """Whether the mode is in force: the autograd engine restores the modes of before a hook when the hook is done."""
-    depth = torch._C._len_torch_dispatch_stack()
-    return any(torch._C._get_dispatch_stack_at(index) is mode for index in range(depth))
 
 
 def _touches_nothing(func: Any) -> bool:

@@ -41,6 +41,7 @@ def main(
     callsite.configure([folder])
     rank_side.install(connection, rank, world_size)
     _redirect(rank, world_size)
+    rank_side.begin()
     sys.argv, sys.path[0] = [script, *args], folder
     os._exit(_run(script))
 
