@@ -20,13 +20,12 @@ help: ## these lines
 
 setup: $(MARK) ## the environment alone (.venv; torch is the large part)
 
-# Made beside .venv and moved into place as a whole, so that an interrupted set-up is simply made again.
+# The mark comes last: an interrupted set-up goes on where it stopped.
 $(MARK): constraints.txt pyproject.toml
 	@echo "setting up .venv, once"
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: make PYTHON=python3.12 ..."; exit 2; }
-	@rm -rf .venv
-	@$(PYTHON) -m venv .venv
-	@$(RUN) -m pip install --quiet --disable-pip-version-check --constraint $(CONSTRAINTS) $$($(RUN) autograder/requirements.py)
+	@test -x $(RUN) || $(PYTHON) -m venv .venv
+	@$(RUN) -m pip install -qq --disable-pip-version-check --constraint $(CONSTRAINTS) $$($(RUN) autograder/requirements.py)
 	@touch $(MARK)
 
 grade: $(MARK) ## grade handout/, or SUBMISSION=..., and say where it stands

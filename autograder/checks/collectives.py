@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from autograder.checks.claims import claim
 from autograder.checks.examples.collectives import (
     FLOATS,
+    INTEGERS,
     ODD_LAYOUTS,
     OPS,
     REDUCERS,
@@ -22,7 +23,7 @@ from autograder.checks.examples.collectives import (
     subgroups,
     uneven_splits,
 )
-from autograder.checks.judges.collectives import costs, lockstep, values
+from autograder.checks.judges.collectives import costs, lockstep, refusals, values
 
 Draws = st.SearchStrategy[Collective]
 REDUCING = REDUCERS
@@ -65,6 +66,13 @@ def test_ops(task: str, world_size: int) -> Draws:
     return collectives(task, world_size, op=st.sampled_from(OPS), dtype=lambda op: dtypes(task, op))
 
 
+@_claim("errors", REDUCING, judge=refusals)
+def test_errors(task: str, world_size: int) -> Draws:
+    """{task} raises ValueError for the average of integers"""
+    integers = st.sampled_from(INTEGERS)
+    return collectives(task, world_size, op=st.just("AVG"), dtype=lambda op: integers, must_raise=st.just("ValueError"))
+
+
 @_claim("layouts", ALL)
 def test_layouts(task: str, world_size: int) -> Draws:
     """{task} takes tensors that are not contiguous"""
@@ -75,7 +83,9 @@ def test_layouts(task: str, world_size: int) -> Draws:
 @_claim("groups", ALL)
 def test_groups(task: str, world_size: int) -> Draws:
     """{task} works in a group of some of the ranks"""
-    return collectives(task, world_size, members=subgroups(world_size))
+    ops = st.sampled_from(["SUM", "AVG"])  # an average is over the group
+    floats = st.sampled_from(FLOATS[:2])
+    return collectives(task, world_size, members=subgroups(world_size), op=ops, dtype=lambda op: floats)
 
 
 @_claim("lockstep", ("all_reduce",), judge=lockstep)

@@ -16,6 +16,8 @@ from autograder.cluster.outcome import End
 
 # Ranks that wait for one that has already failed need no second chance.
 AFTER_FAILURE = 0.25
+# Processor seconds a second that a rank uses while it waits: its libraries' own threads look around now and then.
+IDLE_CPU = 0.02
 
 
 class Sample(msgspec.Struct, frozen=True):
@@ -32,7 +34,8 @@ class Watch:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._since = time.monotonic()
-        self._last: tuple | None = None
+        self._progress: tuple[int, ...] | None = None
+        self._cpu = 0.0
         self._first_cpu: list[float] | None = None
 
     def look(self, doings: list[Doing], samples: list[Sample], pending: set[int], failed: bool) -> dict[int, End]:
@@ -46,9 +49,11 @@ class Watch:
         if busy:
             return {rank: End.BUSY if rank in busy else End.STUCK for rank in pending}
         now = time.monotonic()
-        state = tuple((doings[r].progress, samples[r].cpu) for r in sorted(pending))
-        if state != self._last or not all(samples[r].asleep for r in pending):
-            self._last, self._since = state, now
+        progress = tuple(doings[rank].progress for rank in sorted(pending))
+        cpu = sum(samples[rank].cpu for rank in pending)
+        idle = cpu - self._cpu <= IDLE_CPU * len(pending) * max(1.0, now - self._since)
+        if progress != self._progress or not idle or not all(samples[rank].asleep for rank in pending):
+            self._progress, self._cpu, self._since = progress, cpu, now
             return {}
         return dict.fromkeys(pending, End.STUCK) if now - self._since > self._patience(doings, pending, failed) else {}
 

@@ -7,14 +7,15 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
+from autograder.cluster.package import is_stub
 from autograder.cluster.rank import Context
 from autograder.drivers.layouts import lay_out
 
 
-def call(context: Context) -> tuple[None, dict[str, Any]]:
-    """Calls `function` with this rank's tensors.
+def call(context: Context) -> tuple[str | None, dict[str, Any]]:
+    """Calls `function` with this rank's tensors; returns the name of what it raised, where it `must_raise` something.
 
-    Arguments: `function`; `group`, global ranks or None; `calls`, for each call the names of its tensor arguments in
+    Arguments: `function`; `must_raise`; `group`, global ranks or None; `calls`, for each call the names of its tensor arguments in
     order, each with its layout and the number of tensors it lists (None: a tensor and no list); `keywords`, the rest.
     Tensors are named `call/argument` or `call/argument/index`, and come back under the same names.
     """
@@ -25,9 +26,15 @@ def call(context: Context) -> tuple[None, dict[str, Any]]:
         return None, {}
     keywords = _keywords(arguments["keywords"])
     calls = [_tensors(context, number, names) for number, names in enumerate(arguments["calls"])]
+    raised = None
     for tensors in calls:
-        function(*tensors.values(), **keywords, group=group)
-    return None, {
+        try:
+            function(*tensors.values(), **keywords, group=group)
+        except Exception as error:
+            if not arguments["must_raise"] or is_stub(error):
+                raise
+            raised = type(error).__name__
+    return raised, {
         name: tensor
         for number, tensors in enumerate(calls)
         for argument, value in tensors.items()

@@ -38,7 +38,7 @@ class Collective:
     """One example. `shape` is that of the tensor, or of one rank's block where ranks hold blocks of a whole.
 
     `members` are the group's global ranks (None: the whole world, and `group=None`), `root` a position among them.
-    `splits[i][j]` are the rows that member i sends to member j (all_to_all; None: equal blocks, no split sizes passed).
+    `must_raise` names the exception that the call has to end with, if it has to. `splits[i][j]` are the rows that member i sends to member j (all_to_all; None: equal blocks, no split sizes passed).
     """
 
     function: str
@@ -53,6 +53,7 @@ class Collective:
     seed: int = 0
     calls: int = 1
     splits: tuple[tuple[int, ...], ...] | None = None
+    must_raise: str = ""
 
     @property
     def ranks(self) -> tuple[int, ...]:
@@ -119,6 +120,7 @@ class Collective:
                 {
                     "function": self.function,
                     "group": list(self.members) if self.members else None,
+                    "must_raise": self.must_raise,
                     "keywords": {} if member is None else self._keywords(member),
                     "calls": [] if member is None else [self._names(member)] * self.calls,
                 }
@@ -230,8 +232,9 @@ def collectives(function: str, world_size: int, **fixed: Any) -> st.SearchStrate
             "layout": draw(fixed.get("layout", st.just("contiguous"))),
             "values": draw(st.sampled_from(["counting", "random"])),
             "seed": draw(st.integers(0, 2**16)),
-            "calls": draw(st.integers(1, 2)),
+            "calls": 1 if "must_raise" in fixed else draw(st.integers(1, 2)),
             "splits": draw(fixed["splits"](size)) if "splits" in fixed else None,
+            "must_raise": draw(fixed.get("must_raise", st.just(""))),
         }
         return Collective(function, world_size, **drawn)
 

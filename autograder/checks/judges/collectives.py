@@ -10,7 +10,7 @@ from autograder.checks.examples.collectives import ROOTED, Collective
 from autograder.checks.judge import first_wrong, misfit, side_by_side
 from autograder.checks.judges.clues import Evidence, clues
 from autograder.checks.meaning.collectives import MEANINGS, Expected, bits
-from autograder.checks.show import show
+from autograder.checks.show import show, show_dtype
 from autograder.cluster.outcome import Outcome, RankOutcome
 from autograder.report.model import RankView
 
@@ -58,6 +58,25 @@ def lockstep(example: Collective, outcome: Outcome) -> Mismatch | None:
             differing = (bits(first) != bits(rank.tensors[name])).reshape(-1).nonzero()[0]
             if differing.size:
                 return _out_of_step(ranks[0], rank, name, int(differing[0]))
+    return None
+
+
+def refusals(example: Collective, outcome: Outcome) -> Mismatch | None:
+    """The call raised on every rank what the contract says, and nothing was sent."""
+    for number in example.ranks:
+        rank = outcome.ranks[number]
+        if rank.value != example.must_raise:
+            did = f"raised {rank.value}" if isinstance(rank.value, str) else "raised nothing"
+            rows = [
+                RankView(rank=r.rank, got=str(r.value or "nothing"), expected=example.must_raise) for r in outcome.ranks
+            ]
+            return Mismatch(
+                headline=f"rank {number} {did}: it has to raise {example.must_raise}",
+                ranks=tuple(rows),
+                hints=(
+                    f"op={example.op} has no meaning in {show_dtype(example.dtype)}; say so before anything is sent",
+                ),
+            )
     return None
 
 
@@ -194,9 +213,11 @@ class Bounds:
         if example.function == "broadcast":
             received, messages = block if member != example.root else 0, math.ceil(math.log2(n))
         elif example.function == "scatter":
-            sent = (n - 1) * block
+            sent = (n - 1) * block if member == example.root else math.inf
+            received = math.ceil(n / 2) * block if member != example.root else 0
         elif example.function == "gather":
-            received = (n - 1) * block
+            sent = math.ceil(n / 2) * block if member != example.root else 0
+            received = (n - 1) * block if member == example.root else math.inf
         elif example.function == "reduce":
             sent = block if member != example.root else 0
             received = math.ceil(math.log2(n)) * block

@@ -1,0 +1,238 @@
+"""Judges of DistributedDataParallel: what it returns, the trained replicas, and the messages that it took."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Sequence
+
+from autograder.checks.disagree import disagreement
+from autograder.checks.example import Mismatch
+from autograder.checks.examples.training import MB, Forward, Training
+from autograder.checks.judge import first_wrong, misfit, side_by_side
+from autograder.checks.judges.data_parallel import replaced, state_of
+from autograder.checks.judges.gradients import Gradient, wrong_gradient
+from autograder.checks.meaning.data_parallel import Step, forward, near, train
+from autograder.cluster.messages import Operation
+from autograder.cluster.outcome import Outcome, RankOutcome
+from autograder.report.model import RankView
+
+SLACK_BYTES = 8  # a parameter: for a message that tells other ranks which parameters were used
+
+
+def forwarded(example: Forward, outcome: Outcome) -> Mismatch | None:
+    """The wrapper returns what the module does, however its arguments are passed, and calls it so that hooks run."""
+    skipped = list(example.skipped)
+    calls = {f"ddp(x, {skipped})": skipped, f"ddp(x, skipped={skipped})": skipped, "ddp(x)": []}
+    for member, number in enumerate(example.ranks):
+        rank = outcome.ranks[number]
+        for i, (call, without) in enumerate(calls.items()):
+            expected, key = near(example, forward(example, member, without)), f"output/{i}"
+            fault = misfit(rank, key, expected)
+            if fault:
+                return Mismatch(headline=f"what {call} returns on rank {number} {fault}")
+            around = first_wrong(rank, key, expected)
+            if around >= 0:
+                got, wanted = side_by_side(rank, key, expected, around)
+                return Mismatch(
+                    headline=f"{call} returns something else than module({call[4:]} on rank {number}",
+                    ranks=(RankView(rank=number, got=got, expected=wanted, wrong=True),),
+                    hints=("every positional and keyword argument goes to the module",) if i else (),
+                )
+            if rank.value["hooks"][i] != 1:
+                return Mismatch(
+                    headline=f"the module's forward hook ran {rank.value['hooks'][i]} times in one {call}",
+                    hints=("call module(...): module.forward(...) leaves out the hooks that its user put on it",),
+                )
+        if not rank.value["module"]:
+            return Mismatch(headline=f"ddp.module is not the wrapped module on rank {number}")
+    return None
+
+
+def trained(example: Training, outcome: Outcome) -> Mismatch | None:
+    """All replicas start from the first rank's state, and after every step are what one process would have."""
+    mismatch = (
+        state_of(example, outcome, 0, "start", "DistributedDataParallel(module)")
+        or replaced(example, outcome)
+        or _foreign(example, outcome)
+    )
+    before: Step | None = None
+    for number, step in enumerate(train(example)):
+        mismatch = mismatch or _gradients(example, outcome, number, step, before)
+        mismatch = mismatch or _parameters(example, outcome, number, step)
+        before = step
+    return mismatch
+
+
+def _gradients(example: Training, outcome: Outcome, number: int, step: Step, before: Step | None) -> Mismatch | None:
+    named = example.network().named_parameters()
+    names = [name for name, parameter in named if parameter.requires_grad]
+    for name in names:
+        others = [(f"this is step {number}'s average", before.mean[name])] if before and name in before.mean else []
+        others += [
+            (f"this is the average of {other}: the ranks' buckets do not match", step.mean[other])
+            for other in names
+            if other != name and other in step.mean
+        ]
+        gradient = Gradient(
+            name=name,
+            key=f"grad/{number}/{name}",
+            when=f" in step {number + 1}",
+            own=tuple(own.get(name) for own in step.local),
+            expected=near(example, step.mean[name]) if name in step.mean else None,
+            last=tuple(own.get(name) for own in step.last) if len(example.rows[number]) > 1 else (),
+            others=tuple(others),
+        )
+        mismatch = wrong_gradient(example, gradient, outcome)
+        if mismatch is not None:
+            return mismatch
+    for rank in (outcome.ranks[r] for r in example.ranks):
+        for key in rank.reply.tensors if rank.reply else ():
+            if key.startswith(f"grad/{number}/") and key.removeprefix(f"grad/{number}/") not in names:
+                name = key.removeprefix(f"grad/{number}/")
+                return Mismatch(headline=f"the frozen parameter {name} has been given a gradient on rank {rank.rank}")
+    return None
+
+
+def _parameters(example: Training, outcome: Outcome, number: int, step: Step) -> Mismatch | None:
+    for name, tensor in step.parameters.items():
+        key, expected = f"parameter/{number}/{name}", near(example, tensor)
+        for rank in (outcome.ranks[r] for r in example.ranks):
+            fault = misfit(rank, key, expected)
+            around = -1 if fault else first_wrong(rank, key, expected)
+            if fault or around >= 0:
+                got, wanted = side_by_side(rank, key, expected, max(around, 0))
+                return Mismatch(
+                    headline=f"rank {rank.rank}'s parameter {name} {fault or 'is wrong'} after step {number + 1}, "
+                    "though its gradients are right",
+                    ranks=(RankView(rank=rank.rank, got=got, expected=wanted, wrong=True),),
+                    hints=("nothing but the optimizer changes parameters after the first broadcast",),
+                )
+    return None
+
+
+def _foreign(example: Training, outcome: Outcome) -> Mismatch | None:
+    """Every message was sent by a line of the submission's own."""
+    for number in example.ranks:
+        for op in outcome.ranks[number].operations:
+            if not op.file:
+                return Mismatch(
+                    headline=f"an {op.kind} on rank {number} was called by no line of yours: averaging is your part, "
+                    "torch's own reducer is not allowed in this problem"
+                )
+    return None
+
+
+def accumulated(example: Training, outcome: Outcome) -> Mismatch | None:
+    """Nothing is sent inside no_sync; the sum of all micro-batches is averaged, in the backward of the last."""
+    for number in example.ranks:
+        for step, (start, last, _, _) in enumerate(outcome.ranks[number].value["begun"]):
+            if last > start:
+                op = outcome.ranks[number].operations[start]
+                return Mismatch(
+                    headline=f"rank {number} called {op.api or op.kind} inside no_sync() in step {step + 1}",
+                    where=(f"{op.file}:{op.line}",),
+                    hints=("only the last micro-batch, outside of no_sync(), sends",),
+                )
+    mismatch = trained(example, outcome)
+    if mismatch is not None or example.size == 1 or not any(p.requires_grad for p in example.network().parameters()):
+        return mismatch
+    for member, number in enumerate(example.ranks):
+        for step, (_, last, end, _) in enumerate(outcome.ranks[number].value["begun"]):
+            complete = not example.skipped(step, len(example.rows[step]) - 1, member)
+            if complete and end == last:
+                return Mismatch(
+                    headline=f"rank {number} launches no bucket during backward of step {step + 1}'s last micro-batch",
+                    hints=("after no_sync() has ended, buckets are launched again as soon as they are complete",),
+                )
+    return None
+
+
+def agreed(example: Training, outcome: Outcome) -> Mismatch | None:
+    """As `trained`; where that fails, ranks whose collectives do not match are told so."""
+    mismatch = trained(example, outcome)
+    told = disagreement(outcome) if mismatch is not None else ""
+    if mismatch is None or not told:
+        return mismatch
+    return Mismatch(
+        headline=mismatch.headline, ranks=mismatch.ranks, where=mismatch.where, hints=(*mismatch.hints, told)
+    )
+
+
+def bucketed(example: Training, outcome: Outcome) -> Mismatch | None:
+    """Right gradients in buckets within the cap, about as few as the cap allows, whose bytes are sent once."""
+    mismatch = trained(example, outcome)
+    if mismatch is not None:
+        return mismatch
+    for number in example.ranks:
+        rank = outcome.ranks[number]
+        for step, (start, _, _, stop) in enumerate(rank.value["begun"]):
+            fault = _buckets(example, rank.operations[start:stop])
+            if fault:
+                headline, hint = fault
+                return Mismatch(
+                    headline=f"{headline} in step {step + 1} on rank {number}",
+                    ranks=(_sizes(example, rank, start, stop),),
+                    hints=(hint,),
+                )
+    return None
+
+
+def _sizes(example: Training, rank: RankOutcome, start: int, stop: int) -> RankView:
+    sent = [op.nbytes for op in rank.operations[start:stop] if op.kind == "all_reduce"]
+    parameters = ", ".join(f"{size} ({dtype})" for dtype, size in _parameter_bytes(example))
+    return RankView(
+        rank=rank.rank,
+        given=f"parameters of {parameters} bytes",
+        got=f"messages of {', '.join(map(str, sent)) or 'no'} bytes",
+        wrong=True,
+    )
+
+
+def _parameter_bytes(example: Training) -> list[tuple[str, int]]:
+    """Dtype and bytes of each trainable parameter, in order."""
+    return [
+        (str(p.dtype).removeprefix("torch."), p.numel() * p.element_size())
+        for p in example.network().parameters()
+        if p.requires_grad
+    ]
+
+
+def fewest_buckets(sizes: Sequence[int], cap: float) -> int:
+    """As few runs of consecutive parameters as the cap allows; one that is over the cap is alone in its run."""
+    count, room = 0, -1.0
+    for size in sizes:
+        if size > room:
+            count, room = count + 1, cap
+        room -= size
+    return count
+
+
+def _buckets(example: Training, operations: Sequence[Operation]) -> tuple[str, str] | None:
+    """What is wrong with a step's all-reduces, and a hint."""
+    parameters, cap = _parameter_bytes(example), example.cap * MB
+    by_dtype: dict[str, list[int]] = collections.defaultdict(list)
+    for dtype, size in parameters:
+        by_dtype[dtype].append(size)
+    fewest = sum(fewest_buckets(sizes, cap) for sizes in by_dtype.values())
+    total = sum(size for _, size in parameters)
+    sent = [op.nbytes for op in operations if op.kind == "all_reduce"]
+    if len(sent) > fewest and min(sent) <= SLACK_BYTES * len(parameters) and sum(sent) - min(sent) == total:
+        sent.remove(min(sent))
+    over = [size for size in sent if size > cap and size not in [alone for _, alone in parameters]]
+    if over:
+        return (
+            f"a bucket of {over[0]} bytes is over the cap of {cap:.0f} bytes",
+            "bucket_size_mb counts MB of 2**20 bytes; a bucket is closed before it would grow over the cap",
+        )
+    if sum(sent) != total:
+        return (
+            f"{sum(sent)} bytes are all-reduced for gradients of {total} bytes",
+            "each gradient travels once, in its own dtype",
+        )
+    most = fewest + len(by_dtype)
+    if len(sent) > most:
+        return (
+            f"{len(sent)} messages are sent where {fewest} buckets would hold all gradients (up to {most} are fine)",
+            "a bucket takes consecutive parameters of one dtype until the next would be too much",
+        )
+    return None
