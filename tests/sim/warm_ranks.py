@@ -72,7 +72,13 @@ class Ranks:
         self._is_gloo = gloo is not None
 
     def run(
-        self, function: Callable, *args: Any, buffered: bool = False, seed: int | None = None, delays: Delays = NONE
+        self,
+        function: Callable,
+        *args: Any,
+        buffered: bool = False,
+        seed: int | None = None,
+        delays: Delays = NONE,
+        on_death: Callable[[], Any] = lambda: None,
     ) -> Outcome:
         """Runs the function on all ranks; after a verdict these ranks are not to be used again."""
         self.switch.reset(buffered=buffered, seed=seed, delays=delays)
@@ -98,6 +104,7 @@ class Ranks:
                         signalled = os.WIFSIGNALED(status) and signal.Signals(os.WTERMSIG(status)).name
                         results[key.data] = EOFError()
                         self.switch.died(key.data, f"was killed by {signalled}" if signalled else "left")
+                        on_death()
         return Outcome(self.switch.verdict, results, self.switch.report(), self.switch.trace())
 
     def close(self) -> None:
