@@ -104,7 +104,7 @@ class Examiner:
 
     def _explore(self, claim: Claim, world_size: int, count: int, record: Record) -> None:
         """Draws examples at one world size; raises Found with the smallest that fails."""
-        hunt = Hunt(lambda example: self._try(claim, example))
+        hunt = Hunt(lambda example: self._try(claim, example), claim.weight)
 
         @hypothesis.seed(self.setting.seed)
         @settings(
@@ -198,8 +198,8 @@ class Hunt:
     search. Once the budget is spent, every new example counts as one that does not fail.
     """
 
-    def __init__(self, attempt: Callable[[Example], None]) -> None:
-        self._attempt = attempt
+    def __init__(self, attempt: Callable[[Example], None], weight: int = 1) -> None:
+        self._attempt, self._weight = attempt, weight
         self._ends: dict[Example, Found | None] = {}
         self._left = SHRINK_BUDGET
         self._failing: Found | None = None
@@ -230,10 +230,10 @@ class Hunt:
         try:
             self._attempt(example)
         except Found as found:
-            self._left -= found.cost
+            self._left -= found.cost * self._weight
             return found
         if self._failing is not None:
-            self._left -= 1
+            self._left -= self._weight
         return None
 
 

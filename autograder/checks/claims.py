@@ -12,7 +12,12 @@ from autograder.checks.example import Claim, Judge
 
 
 def claim(
-    problem: str, name: str, tasks: tuple[str, ...], judge: Judge, backends: tuple[str, ...] | None = None
+    problem: str,
+    name: str,
+    tasks: tuple[str, ...],
+    judge: Judge,
+    backends: tuple[str, ...] | None = None,
+    weight: int = 1,
 ) -> Callable[[Callable[..., SearchStrategy[Any]]], Callable[..., None]]:
     """Makes checks `problem.task.name` of `strategy(task, world_size)`; its docstring is the title, `{task}` filled in."""
 
@@ -24,6 +29,7 @@ def claim(
                 strategy=lambda world_size, task=task: strategy(task, world_size),
                 judge=judge,
                 backends=backends,
+                weight=weight,
             )
             for task in tasks
         ]

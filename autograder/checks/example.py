@@ -58,7 +58,8 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """One check: what must hold (`title`), on which examples (`strategy`, by world size), and who says so (`judge`).
 
     `judge` sees only outcomes in which every rank returned; everything else has failed before. `backends` are those that
-    the claim speaks of (None: whichever the grading runs on).
+    the claim speaks of (None: whichever the grading runs on). `weight` is what one example takes, where an ordinary one
+    takes 1: the search for a smaller failure tries fewer of heavy ones.
     """
 
     id: str
@@ -66,6 +67,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     strategy: Strategy
     judge: Judge
     backends: tuple[str, ...] | None = None
+    weight: int = 1
 
     @property
     def problem(self) -> str:
