@@ -1,0 +1,71 @@
+"""Judge of split_layers: which layers each stage owns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from autograder.checks.example import Mismatch
+from autograder.checks.examples.pipeline_parallel import Split
+from autograder.checks.judges.stages import said_by, unreadable
+from autograder.checks.meaning.pipeline_parallel import even_runs
+from autograder.cluster.outcome import Outcome
+from autograder.report.model import RankView
+
+
+class SplitSaid(msgspec.Struct):
+    """What the driver says of split_layers; an entry is its type and, of a range, start, stop and step."""
+
+    raised: str | None = None
+    type: str = ""
+    entries: list[tuple[str, list[int]]] = []
+
+
+def split(example: Split, outcome: Outcome) -> Mismatch | None:
+    """Every stage has its run of layers; what cannot be split is a ValueError."""
+    said = said_by(outcome.ranks[0], SplitSaid)
+    if said is None:
+        return unreadable(outcome.ranks[0])
+    wrong_usage = example.layers < 0 or example.stages < 1
+    if said.raised is not None or wrong_usage:
+        if said.raised is not None and wrong_usage:
+            return None
+        got = "returned" if said.raised is None else f"ValueError: {said.raised}"
+        expected = "ValueError" if wrong_usage else "a split: more stages than layers are allowed"
+        return _of_split(f"split_layers {'raised no' if wrong_usage else 'raised'} ValueError", got, expected)
+    if said.type not in ("list", "tuple"):
+        return _of_split(f"split_layers returned a {said.type}, not a list", said.type, "list")
+    stranger = next(
+        (kind for kind, bounds in said.entries if kind != "range" or len(bounds) != 3 or not bounds[2]), None
+    )
+    if stranger is not None:
+        return _of_split(f"an entry of split_layers' result is a {stranger}, not a range", stranger, "range")
+    runs, expected = [range(*bounds) for _, bounds in said.entries], even_runs(example.layers, example.stages)
+    if runs == expected:
+        return None
+    return _of_split(
+        "split_layers gives the wrong layers", _show_runs(runs), _show_runs(expected), _split_clue(runs, example)
+    )
+
+
+def _of_split(headline: str, got: str, expected: str, *hints: str) -> Mismatch:
+    return Mismatch(headline=headline, ranks=(RankView(rank=0, got=got, expected=expected, wrong=True),), hints=hints)
+
+
+def _show_runs(runs: Sequence[range]) -> str:
+    shown = ", ".join(f"range({run.start}, {run.stop}{'' if run.step == 1 else f', {run.step}'})" for run in runs[:12])
+    return f"[{shown}{', ...' if len(runs) > 12 else ''}]"
+
+
+def _split_clue(runs: list[range], example: Split) -> str:
+    if len(runs) != example.stages:
+        return f"there are {len(runs)} entries for {example.stages} stages: a stage without layers has an empty range"
+    sizes = [len(run) for run in runs]
+    if sum(sizes) != example.layers:
+        return f"the stages have {sum(sizes)} of the {example.layers} layers"
+    if max(sizes) - min(sizes) > 1:
+        return (
+            f"stages of {' '.join(map(str, sizes))} layers are not as even as possible: two may differ by one at most"
+        )
+    return "each stage has neighbouring layers, in order, and the layers left over go to the first stages, one each"

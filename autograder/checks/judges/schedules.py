@@ -1,0 +1,129 @@
+"""Judges of the order in which stages work, and of the time that it takes: right values first, or nothing is told."""
+
+from __future__ import annotations
+
+from autograder.checks.example import Mismatch
+from autograder.checks.examples.pipeline_parallel import Forward, Staged, Train
+from autograder.checks.judges.pipeline_parallel import gradients, outputs
+from autograder.checks.judges.stages import ForwardSaid, TrainSaid, counted, members, said_by
+from autograder.cluster.outcome import Outcome, RankOutcome
+from autograder.report.model import RankView
+
+
+def in_flight(example: Train, outcome: Outcome) -> Mismatch | None:
+    """Right values, and no more micro-batches in flight than the schedule has; gpipe runs all forwards first."""
+    mismatch = gradients(example, outcome)
+    if mismatch is not None:
+        return mismatch
+    ranks = members(example, outcome)
+    orders = [said_by(rank, TrainSaid).events[0] for rank in ranks]
+    judged = _all_forwards_first if example.schedule == "gpipe" else _few_in_flight
+    return judged(example, ranks, orders)
+
+
+def _all_forwards_first(example: Train, ranks: list[RankOutcome], orders: list[list[str]]) -> Mismatch | None:
+    early = [order.index("backward") < example.num_micro_batches if "backward" in order else False for order in orders]
+    if not any(early):
+        return None
+    rank = ranks[early.index(True)].rank
+    expected = f"{example.num_micro_batches} forwards before the first backward"
+    rows = [
+        RankView(rank=r.rank, got=_show_order(order), expected=expected, wrong=wrong)
+        for r, order, wrong in zip(ranks, orders, early, strict=True)
+    ]
+    return Mismatch(headline=f"under gpipe rank {rank} runs a backward before its last forward", ranks=tuple(rows))
+
+
+def _few_in_flight(example: Train, ranks: list[RankOutcome], orders: list[list[str]]) -> Mismatch | None:
+    peaks = [_peak(order) for order in orders]
+    limits = [example.stages - stage for stage in range(example.stages)]
+    over = [peak > limit for peak, limit in zip(peaks, limits, strict=True)]
+    if not any(over):
+        return None
+    stage = over.index(True)
+    rows = [
+        RankView(
+            rank=rank.rank,
+            got=f"{_show_order(order)}: {peak} in flight",
+            expected=f"at most {limit}",
+            wrong=peak > limit,
+        )
+        for rank, order, peak, limit in zip(ranks, orders, peaks, limits, strict=True)
+    ]
+    headline = (
+        f"under 1f1b {counted(peaks[stage], 'micro-batch')} are in flight on rank {ranks[stage].rank}, "
+        f"stage {stage} of {example.stages}: {limits[stage]} at most may be"
+    )
+    hint = "in flight is what has gone forward and not yet back; F is a forward, B a backward"
+    return Mismatch(headline=headline, ranks=tuple(rows), hints=(hint,))
+
+
+def _peak(order: list[str]) -> int:
+    """The most micro-batches at any moment that have gone forward and not yet back."""
+    now = peak = 0
+    for kind in order:
+        now += 1 if kind == "forward" else -1
+        peak = max(peak, now)
+    return peak
+
+
+def _show_order(order: list[str]) -> str:
+    """F F B B; the letters are those of the chapter's pictures."""
+    return " ".join("F" if kind == "forward" else "B" for kind in order)
+
+
+def overlap(example: Forward, outcome: Outcome) -> Mismatch | None:
+    """Right outputs, in the time that stages need which are at work together."""
+    mismatch = outputs(example, outcome)
+    if mismatch is not None:
+        return mismatch
+    count, forward = len(example.rows), example.cost[0]
+    seconds = [said_by(rank, ForwardSaid).seconds for rank in members(example, outcome)]
+    least = (count + example.stages - 1) * forward
+    if abs(max(seconds) - least) <= 0.01 * least:
+        return None
+    return Mismatch(
+        headline=f"right outputs, too late: they took {max(seconds):.4g} s, and (M + p - 1) f = {least:g} s is due",
+        ranks=_time_rows(example, seconds, count * forward),
+        hints=(
+            *_queued(example, max(seconds), count * forward),
+            "while a stage is at work, the next micro-batch can be at the stage before",
+        ),
+    )
+
+
+def bubble(example: Train, outcome: Outcome) -> Mismatch | None:
+    """Right values, and no more idle time than the schedule has."""
+    mismatch = gradients(example, outcome)
+    if mismatch is not None:
+        return mismatch
+    count, stages = example.num_micro_batches, example.stages
+    seconds = [said_by(rank, TrainSaid).seconds for rank in members(example, outcome)]
+    busy = count * sum(example.cost)
+    share, due = 1 - busy / max(*seconds, 1e-9), (stages - 1) / (count + stages - 1)
+    if abs(share - due) <= 0.01:
+        return None
+    return Mismatch(
+        headline=f"the bubble is {share:.3f} of the time, where (p - 1) / (M + p - 1) = {due:.3f} is due",
+        ranks=_time_rows(example, seconds, busy, [said_by(r, TrainSaid).events[0] for r in members(example, outcome)]),
+        hints=_queued(example, max(seconds), busy),
+    )
+
+
+def _time_rows(
+    example: Staged, seconds: list[float], busy: float, orders: list[list[str]] | None = None
+) -> tuple[RankView, ...]:
+    return tuple(
+        RankView(
+            rank=rank,
+            got=f"busy {busy:g} of {taken:.4g} s" + (f": {_show_order(orders[stage])}" if orders else ""),
+        )
+        for stage, (rank, taken) in enumerate(zip(example.ranks, seconds, strict=True))
+    )
+
+
+def _queued(example: Staged, seconds: float, busy: float) -> tuple[str, ...]:
+    """Whether the stages worked one after another."""
+    if seconds < 0.99 * busy * example.stages:
+        return ()
+    return (f"{seconds:.4g} s is {example.stages} stages times {busy:g} s: no two stages were ever at work together",)

@@ -1,0 +1,116 @@
+"""Problem 5: what must hold of a pipeline: the unsplit network's values, and stages that work at the same time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from autograder.checks.claims import claim
+from autograder.checks.examples.collectives import subgroups
+from autograder.checks.examples.networks import odd_networks
+from autograder.checks.examples.pipeline_parallel import (
+    ANY_ROWS,
+    Forward,
+    Refusal,
+    Split,
+    Train,
+    forwards,
+    refusals,
+    trainings,
+    uneven_batches,
+)
+from autograder.checks.judges.layer_split import split
+from autograder.checks.judges.pipeline_parallel import errors, gradients, outputs
+from autograder.checks.judges.schedules import in_flight
+
+# A step of training on several ranks takes some ten times as long as a collective.
+HEAVY = 10
+
+
+def _claim(name: str, task: str, judge: Any, weight: int = HEAVY) -> Any:
+    return claim("pipeline_parallel", name, (task,), judge, weight=weight)
+
+
+@_claim("even", "split_layers", split, weight=1)
+def test_even(task: str, world_size: int) -> st.SearchStrategy[Split]:
+    """{task} gives every stage a run of layers, as even as possible"""
+    pairs = [(layers, stages) for stages in range(1, 11) for layers in range(stages, 41)]
+    return st.sampled_from(pairs).map(lambda pair: Split(world_size, *pair))
+
+
+@_claim("edges", "split_layers", split, weight=1)
+def test_edges(task: str, world_size: int) -> st.SearchStrategy[Split]:
+    """{task} takes fewer layers than stages, and refuses what cannot be"""
+    few = [(layers, stages) for stages in range(1, 11) for layers in range(stages)]
+    pairs = [*few, (4, 0), (0, 0), (4, -1), (-1, 1), (-1, 3)]
+    return st.sampled_from(pairs).map(lambda pair: Split(world_size, *pair))
+
+
+@_claim("values", "pipeline_forward", outputs)
+def test_forward_values(task: str, world_size: int) -> st.SearchStrategy[Forward]:
+    """{task} gives the unsplit network's outputs"""
+    return forwards(world_size)
+
+
+@_claim("shapes", "pipeline_forward", outputs)
+def test_forward_shapes(task: str, world_size: int) -> st.SearchStrategy[Forward]:
+    """{task} takes token ids, micro-batches of different sizes, and outputs that are not contiguous"""
+    return forwards(world_size, networks=odd_networks, rows=ANY_ROWS)
+
+
+@_claim("groups", "pipeline_forward", outputs)
+def test_forward_groups(task: str, world_size: int) -> st.SearchStrategy[Forward]:
+    """{task} works in a group of some of the ranks"""
+    return forwards(world_size, members=subgroups(world_size))
+
+
+@_claim("gpipe", "Pipeline", gradients)
+def test_gpipe(task: str, world_size: int) -> st.SearchStrategy[Train]:
+    """{task} under gpipe: loss and gradients are the unsplit network's"""
+    return trainings(world_size, schedule=st.just("gpipe"))
+
+
+@_claim("one_f_one_b", "Pipeline", gradients)
+def test_one_f_one_b(task: str, world_size: int) -> st.SearchStrategy[Train]:
+    """{task} under 1f1b: loss and gradients are the unsplit network's"""
+    return trainings(world_size, schedule=st.just("1f1b"))
+
+
+@_claim("uneven", "Pipeline", gradients)
+def test_uneven(task: str, world_size: int) -> st.SearchStrategy[Train]:
+    """{task} takes batches that do not divide into micro-batches"""
+    return trainings(world_size, batches=uneven_batches)
+
+
+@_claim("networks", "Pipeline", gradients)
+def test_networks(task: str, world_size: int) -> st.SearchStrategy[Train]:
+    """{task} takes token ids, frozen layers, stages without parameters or layers, outputs that are not contiguous"""
+    return trainings(world_size, networks=odd_networks)
+
+
+@_claim("steps", "Pipeline", gradients)
+def test_steps(task: str, world_size: int) -> st.SearchStrategy[Train]:
+    """{task} trains for several steps, and adds to the gradients that are there"""
+    batches = st.sampled_from([(2, (4, 4)), (1, (2, 3, 2)), (3, (6, 3))])
+    return trainings(world_size, batches=lambda _: batches, zero=st.booleans())
+
+
+@_claim("groups", "Pipeline", gradients)
+def test_groups(task: str, world_size: int) -> st.SearchStrategy[Train]:
+    """{task} works in a group of some of the ranks"""
+    return trainings(world_size, members=subgroups(world_size))
+
+
+@_claim("errors", "Pipeline", errors)
+def test_errors(task: str, world_size: int) -> st.SearchStrategy[Refusal]:
+    """{task} refuses too few rows, an unknown schedule and no micro-batches, on every rank"""
+    return refusals(world_size)
+
+
+@_claim("in_flight", "Pipeline", in_flight)
+def test_in_flight(task: str, world_size: int) -> st.SearchStrategy[Train]:
+    """{task} keeps no more micro-batches in flight than its schedule has"""
+    n = world_size
+    batches = st.sampled_from([(n + 1, (n + 1,)), (2 * n, (2 * n,)), (8, (8,))])
+    return trainings(n, batches=lambda _: batches)
