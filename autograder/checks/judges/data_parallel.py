@@ -104,9 +104,9 @@ def replaced(example: Replicas, outcome: Outcome) -> Mismatch | None:
 
 def state_of(example: Replicas, outcome: Outcome, root: int, prefix: str, function: str) -> Mismatch | None:
     """Every member's parameters and buffers, as they came back under `prefix`, are bit for bit the member `root`'s."""
-    network, source = example.network(), example.ranks[root]
+    network, source = example.network, example.ranks[root]
     buffers = dict(network.named_buffers())
-    for name, tensor in example.state(root).items():
+    for name, tensor in example.states[root].items():
         for member, number in enumerate(example.ranks):
             rank, expected, key = outcome.ranks[number], same(tensor), f"{prefix}/{name}"
             what = f"rank {number}'s {'buffer' if name in buffers else 'parameter'} {name}"
@@ -117,7 +117,8 @@ def state_of(example: Replicas, outcome: Outcome, root: int, prefix: str, functi
             if around < 0:
                 continue
             got, wanted = side_by_side(rank, key, expected, around)
-            row = RankView(rank=number, given=show(example.state(member)[name], around), got=got, expected=wanted)
+            given = show(example.states[member][name], around)
+            row = RankView(rank=number, given=given, got=got, expected=wanted, wrong=True)
             return Mismatch(
                 headline=f"{what} is not rank {source}'s after {function}",
                 ranks=(row,),
@@ -129,7 +130,7 @@ def state_of(example: Replicas, outcome: Outcome, root: int, prefix: str, functi
 def _whose(example: Replicas, rank: RankOutcome, key: str, name: str, source: int) -> tuple[str, ...]:
     """Whose value it is instead."""
     for member, number in enumerate(example.ranks):
-        other = same(example.state(member)[name])
+        other = same(example.states[member][name])
         if not other.wrong(rank.tensors[key]).any():
             if number == rank.rank:
                 return ("it still has its own value: it was not sent, or not written back",)
@@ -140,7 +141,7 @@ def _whose(example: Replicas, rank: RankOutcome, key: str, name: str, source: in
 def averaged(example: Averaging, outcome: Outcome) -> Mismatch | None:
     """Every gradient is the average, frozen parameters' are as they were, and parameters are the same objects."""
     mismatch = replaced(example, outcome)
-    named = list(example.network().named_parameters())
+    named = list(example.network.named_parameters())
     for name, parameter in named:
         if mismatch is not None:
             return mismatch
@@ -153,7 +154,9 @@ def averaged(example: Averaging, outcome: Outcome) -> Mismatch | None:
                 for other, _ in named
                 if other != name and (expected := average([given.get(other) for given in example.gradients]))
             )
-            gradient = Gradient(name=name, key=f"grad/{name}", when="", own=own, expected=average(own), others=others)
+            gradient = Gradient(
+                name=name, key=f"grad/{name}", when="", own=own, expected=average(own), others=others
+            )
             mismatch = wrong_gradient(example, gradient, outcome)
     return mismatch
 
@@ -187,7 +190,7 @@ def one_message(example: Averaging, outcome: Outcome) -> Mismatch | None:
     if mismatch is not None:
         return mismatch
     by_dtype: collections.Counter[str] = collections.Counter()
-    for parameter in example.network().parameters():
+    for parameter in example.network.parameters():
         if parameter.requires_grad:
             by_dtype[str(parameter.dtype)] += parameter.numel() * parameter.element_size()
     expected = sorted(by_dtype.values())
@@ -203,7 +206,9 @@ def _other_messages(example: Averaging, outcome: Outcome, number: int, expected:
     for rank in (outcome.ranks[r] for r in example.ranks):
         sent = [op.nbytes for op in rank.operations if op.kind != "barrier"]
         rows.append(
-            RankView(rank=rank.rank, got=_messages(sent), expected=_messages(expected), wrong=sorted(sent) != expected)
+            RankView(
+                rank=rank.rank, got=_messages(sent), expected=_messages(expected), wrong=sorted(sent) != expected
+            )
         )
     sent = [op.nbytes for op in outcome.ranks[number].operations if op.kind != "barrier"]
     headline = (

@@ -7,15 +7,17 @@ from collections.abc import Sequence
 
 from autograder.checks.disagree import disagreement
 from autograder.checks.example import Mismatch
-from autograder.checks.examples.training import MB, Forward, Training
+from autograder.checks.examples.training import MB, Forward, Training, all_reduce_seconds
 from autograder.checks.judge import first_wrong, misfit, side_by_side
 from autograder.checks.judges.data_parallel import replaced, state_of
 from autograder.checks.judges.gradients import Gradient, wrong_gradient
 from autograder.checks.meaning.data_parallel import Step, forward, near, train
 from autograder.cluster.messages import Operation
 from autograder.cluster.outcome import Outcome, RankOutcome
+from autograder.fabric.sim.topology import Link
 from autograder.report.model import RankView
 
+ALLOWED = 1.1  # of the bound on a step's time
 SLACK_BYTES = 8  # a parameter: for a message that tells other ranks which parameters were used
 
 
@@ -63,8 +65,10 @@ def trained(example: Training, outcome: Outcome) -> Mismatch | None:
     return mismatch
 
 
-def _gradients(example: Training, outcome: Outcome, number: int, step: Step, before: Step | None) -> Mismatch | None:
-    named = example.network().named_parameters()
+def _gradients(
+    example: Training, outcome: Outcome, number: int, step: Step, before: Step | None
+) -> Mismatch | None:
+    named = example.network.named_parameters()
     names = [name for name, parameter in named if parameter.requires_grad]
     for name in names:
         others = [(f"this is step {number}'s average", before.mean[name])] if before and name in before.mean else []
@@ -134,7 +138,7 @@ def accumulated(example: Training, outcome: Outcome) -> Mismatch | None:
                     hints=("only the last micro-batch, outside of no_sync(), sends",),
                 )
     mismatch = trained(example, outcome)
-    if mismatch is not None or example.size == 1 or not any(p.requires_grad for p in example.network().parameters()):
+    if mismatch is not None or example.size == 1 or not any(p.requires_grad for p in example.network.parameters()):
         return mismatch
     for member, number in enumerate(example.ranks):
         for step, (_, last, end, _) in enumerate(outcome.ranks[number].value["begun"]):
@@ -177,6 +181,46 @@ def bucketed(example: Training, outcome: Outcome) -> Mismatch | None:
     return None
 
 
+def overlapped(link: Link, example: Training, outcome: Outcome) -> Mismatch | None:
+    """Right gradients, and from the second step on in at most 1.1 of the time that overlapping buckets need."""
+    mismatch = bucketed(example, outcome)
+    if mismatch is not None:
+        return mismatch
+    layers, compute = len(example.layers), example.compute
+    send = all_reduce_seconds(_parameter_bytes(example)[0][1], example.size, link)
+    bound = finish_bound([compute * (k + 1) for k in range(layers)], [send] * layers)
+    for number in example.ranks:
+        value = outcome.ranks[number].value
+        for step in range(1, len(example.rows)):
+            seconds, (_, start, end, _) = value["seconds"][step], value["begun"][step]
+            if seconds > ALLOWED * bound:
+                return Mismatch(
+                    headline=f"step {step + 1} takes {seconds * 1e6:.0f} us on rank {number}, from the start of backward "
+                    f"until finish_gradient_synchronization() returns; {bound * 1e6:.0f} us are the bound",
+                    ranks=(
+                        RankView(
+                            rank=number,
+                            got=f"{seconds * 1e6:.0f} us, {end - start} of {layers} buckets launched during backward",
+                            expected=f"<= {ALLOWED * bound * 1e6:.0f} us",
+                            wrong=True,
+                        ),
+                    ),
+                    hints=(
+                        f"backward takes {layers} x {compute * 1e6:.0f} us, a bucket {send * 1e6:.0f} us on the network: "
+                        "launch each as soon as its gradients are ready, with async_op=True, and wait in finish only",
+                    ),
+                )
+    return None
+
+
+def finish_bound(ready: Sequence[float], send: Sequence[float]) -> float:
+    """When the last bucket has arrived: each starts when it is ready and the one before is through."""
+    end = 0.0
+    for when, takes in zip(ready, send, strict=True):
+        end = max(when, end) + takes
+    return end
+
+
 def _sizes(example: Training, rank: RankOutcome, start: int, stop: int) -> RankView:
     sent = [op.nbytes for op in rank.operations[start:stop] if op.kind == "all_reduce"]
     parameters = ", ".join(f"{size} ({dtype})" for dtype, size in _parameter_bytes(example))
@@ -192,7 +236,7 @@ def _parameter_bytes(example: Training) -> list[tuple[str, int]]:
     """Dtype and bytes of each trainable parameter, in order."""
     return [
         (str(p.dtype).removeprefix("torch."), p.numel() * p.element_size())
-        for p in example.network().parameters()
+        for p in example.network.parameters()
         if p.requires_grad
     ]
 

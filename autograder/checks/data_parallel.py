@@ -1,0 +1,138 @@
+"""Problem 3: what must hold of data parallelism, from a shard of the batch to buckets that travel during backward."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from autograder.checks.claims import claim
+from autograder.checks.examples.collectives import subgroups
+from autograder.checks.examples.data_parallel import Averaging, Broadcast, Shards, averagings, broadcasts
+from autograder.checks.examples.replicas import layers
+from autograder.checks.examples.training import MB, Forward, Training, trainings
+from autograder.checks.judges.data_parallel import averaged, broadcasted, one_message, sharded
+from autograder.checks.judges.training import accumulated, agreed, bucketed, forwarded, trained
+from autograder.drivers.training import KINDS
+
+AVERAGES = ("average_gradients", "average_gradients_flat")
+CLASS = ("DistributedDataParallel",)
+BOTH = ("float64", "float32")
+TRAINING = 6  # what an example of training takes, where one call takes 1
+
+
+def _claim(name: str, tasks: tuple[str, ...], judge: Any, weight: int = 1) -> Any:
+    return claim("data_parallel", name, tasks, judge, weight=weight)
+
+
+def _members(world_size: int) -> st.SearchStrategy[tuple[int, ...] | None]:
+    """The world, or a group whose ranks are not 0, 1, 2, ..., where there can be one."""
+    return st.one_of(st.none(), subgroups(world_size)) if world_size > 2 else st.none()
+
+
+def _shards(world_size: int, rows: st.SearchStrategy[int]) -> st.SearchStrategy[Shards]:
+    shapes = st.sampled_from([(), (3,), (2, 2)])
+    return st.builds(Shards, world_size=st.just(world_size), rows=rows, shape=shapes, as_tuple=st.booleans())
+
+
+@_claim("even", ("shard_batch",), sharded)
+def test_even(task: str, world_size: int) -> st.SearchStrategy[Shards]:
+    """{task} gives each rank its consecutive rows of a tensor or tuple, and refuses what makes no sense"""
+    return _shards(world_size, st.integers(1, 4).map(lambda share: share * world_size))
+
+
+@_claim("uneven", ("shard_batch",), sharded)
+def test_uneven(task: str, world_size: int) -> st.SearchStrategy[Shards]:
+    """{task} splits any number of rows, fewer than ranks and none included"""
+    return _shards(world_size, st.integers(0, 3 * world_size + 1))
+
+
+@_claim("parameters", ("broadcast_parameters",), broadcasted)
+def test_parameters(task: str, world_size: int) -> st.SearchStrategy[Broadcast]:
+    """{task} gives every rank src's parameters, in the same objects"""
+    return broadcasts(world_size, layers(["linear"], (1, 3)), _members(world_size))
+
+
+@_claim("buffers", ("broadcast_parameters",), broadcasted)
+def test_buffers(task: str, world_size: int) -> st.SearchStrategy[Broadcast]:
+    """{task} gives every rank src's buffers: statistics, counters, masks, saved or not"""
+    return broadcasts(world_size, layers(["mask", "batch_norm"], (1, 3)), st.none())
+
+
+@_claim("layouts", ("broadcast_parameters",), broadcasted)
+def test_broadcast_layouts(task: str, world_size: int) -> st.SearchStrategy[Broadcast]:
+    """{task} takes transposed, frozen, tied and float32 parameters as well"""
+    drawn = layers(["transposed", "tied", "linear"], (1, 4), dtypes=BOTH, frozen=True)
+    return broadcasts(world_size, drawn, _members(world_size))
+
+
+@_claim("mean", AVERAGES, averaged)
+def test_mean(task: str, world_size: int) -> st.SearchStrategy[Averaging]:
+    """{task} leaves the average over the group's ranks in every gradient, to the last bits"""
+    return averagings(task, world_size, layers(["linear"], (1, 3)), _members(world_size))
+
+
+@_claim("missing", AVERAGES, averaged)
+def test_missing(task: str, world_size: int) -> st.SearchStrategy[Averaging]:
+    """{task} counts a missing gradient as zeros, and leaves frozen parameters alone"""
+    return averagings(task, world_size, layers(["linear"], (0, 3), frozen=True), st.none(), missing=True)
+
+
+@_claim("layouts", AVERAGES, averaged)
+def test_layouts(task: str, world_size: int) -> st.SearchStrategy[Averaging]:
+    """{task} takes transposed, tied and float32 parameters as well"""
+    return averagings(task, world_size, layers(["transposed", "tied", "linear"], (1, 4), dtypes=BOTH), st.none())
+
+
+@_claim("one_message", ("average_gradients_flat",), one_message)
+def test_one_message(task: str, world_size: int) -> st.SearchStrategy[Averaging]:
+    """{task} needs one message for each dtype, of exactly the gradients' bytes"""
+    drawn = layers(["linear", "layer_norm"], (0, 4), dtypes=BOTH, frozen=True)
+    return averagings(task, world_size, drawn, _members(world_size))
+
+
+@_claim("lockstep", CLASS, trained, weight=TRAINING)
+def test_lockstep(task: str, world_size: int) -> st.SearchStrategy[Training]:
+    """{task} keeps replicas equal, to each other and to one process with the whole batch"""
+    return trainings(world_size, layers(["linear"], (1, 3)), _members(world_size))
+
+
+@_claim("forward", CLASS, forwarded)
+def test_forward(task: str, world_size: int) -> st.SearchStrategy[Forward]:
+    """{task} returns what the module returns for any arguments, and runs its hooks"""
+
+    def called(network: Any) -> Forward:
+        branches = tuple(number for number, layer in enumerate(network) if layer.kind == "branch")
+        return Forward(world_size=world_size, layers=network, skipped=branches)
+
+    drawn = layers(["branch", "linear"], (1, 3))
+    return drawn.filter(lambda network: any(layer.kind == "branch" for layer in network)).map(called)
+
+
+@_claim("networks", CLASS, trained, weight=TRAINING)
+def test_networks(task: str, world_size: int) -> st.SearchStrategy[Training]:
+    """{task} trains any network: norms, embeddings, convolutions, tied, frozen, transposed, mixed dtypes, buffers"""
+    drawn = layers(list(KINDS), (1, 9), dtypes=BOTH, frozen=True, unique=True)
+    return trainings(world_size, drawn, _members(world_size))
+
+
+@_claim("unused", CLASS, agreed, weight=TRAINING)
+def test_unused(task: str, world_size: int) -> st.SearchStrategy[Training]:
+    """{task} averages rightly when parameters go unused, other ones on each rank and in each step"""
+    drawn = layers(["branch", "linear"], (2, 5))
+    return trainings(world_size, drawn, caps=st.sampled_from([25.0, 300 / MB, 150 / MB]), steps=(2, 4), skips=True)
+
+
+@_claim("accumulation", CLASS, accumulated, weight=TRAINING)
+def test_accumulation(task: str, world_size: int) -> st.SearchStrategy[Training]:
+    """{task} adds up micro-batches inside no_sync without a message, and averages their sum once"""
+    drawn = layers(["linear", "branch"], (1, 4))
+    return trainings(world_size, drawn, micros=(2, 3), skips=True)
+
+
+@_claim("buckets", CLASS, bucketed, weight=TRAINING)
+def test_buckets(task: str, world_size: int) -> st.SearchStrategy[Training]:
+    """{task} packs gradients of one dtype into buckets within the cap, about as few as can be"""
+    drawn = layers(["linear"], (4, 9), dtypes=BOTH, widths=st.integers(2, 4))
+    caps = st.sampled_from([300 / MB, 520 / MB, 130 / MB, 60 / MB, 1e6])
+    return trainings(world_size, drawn, caps=caps, steps=(2, 2), micros=(1, 2))

@@ -1,0 +1,50 @@
+"""Ranks that do not call the same collectives are told where they part."""
+
+from __future__ import annotations
+
+from autograder.checks.disagree import disagreement
+from autograder.cluster.board import WAITING, Doing
+from autograder.cluster.messages import Operation, Reply
+from autograder.cluster.outcome import End, Outcome, RankOutcome
+
+
+def called(kind: str, nbytes: int, line: int) -> Operation:
+    return Operation(kind, kind, -1, nbytes, 0, (0, 1), 0.0, 1.0, "data_parallel.py", line)
+
+
+def replied(rank: int, *operations: Operation, status: str = "returned") -> RankOutcome:
+    return RankOutcome(rank=rank, end=End.REPLIED, reply=Reply(status, operations=operations))
+
+
+def died(rank: int, kind: str, nth: int, nbytes: int) -> RankOutcome:
+    doing = Doing(1, 5, WAITING, nbytes=nbytes, line=7, nth=nth, members=(0, 1), kind=kind, file="data_parallel.py")
+    return RankOutcome(rank=rank, end=End.DIED, doing=doing)
+
+
+def test_the_same_calls_agree() -> None:
+    calls = [called("broadcast", 8, 1), called("all_reduce", 32, 2), called("all_reduce", 8, 3)]
+    assert disagreement(Outcome(ranks=(replied(0, *calls), replied(1, *calls)))) == ""
+
+
+def test_sizes() -> None:
+    first = replied(0, called("all_reduce", 8, 2), called("all_reduce", 32, 2))
+    second = replied(1, called("all_reduce", 8, 2), called("all_reduce", 16, 3))
+    told = disagreement(Outcome(ranks=(first, second)))
+    assert told == "rank 0's 2nd all_reduce has 32 bytes (data_parallel.py:2), rank 1's has 16 (data_parallel.py:3)"
+
+
+def test_a_dead_ranks_last_call_is_known_by_its_number() -> None:
+    first = replied(0, called("all_reduce", 8, 2), called("all_reduce", 32, 2), status="raised")
+    told = disagreement(Outcome(ranks=(first, died(1, "all_reduce", 2, 8))))
+    assert told == "rank 0's 2nd all_reduce has 32 bytes (data_parallel.py:2), rank 1's has 8 (data_parallel.py:7)"
+    assert disagreement(Outcome(ranks=(first, died(1, "all_reduce", 1, 8)))) == ""
+
+
+def test_a_call_too_few() -> None:
+    told = disagreement(Outcome(ranks=(replied(0), died(1, "all_reduce", 1, 8))))
+    assert told == "rank 1 calls all_reduce a 1st time (data_parallel.py:7), rank 0 never does"
+
+
+def test_sizes_of_ones_own() -> None:
+    first, second = replied(0, called("all_to_all", 8, 2)), replied(1, called("all_to_all", 16, 2))
+    assert disagreement(Outcome(ranks=(first, second))) == ""
