@@ -16,9 +16,13 @@ class AssignmentError(Exception):
 
 
 class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How much is tried: `examples` for each check at each world size."""
+    """How much is tried: `examples` for each check at each world size.
+
+    Where a check runs on the simulated cluster first, one in `real_every` of its examples runs on the real backend too.
+    """
 
     examples: int
+    real_every: int = 1
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -21,11 +22,11 @@ from autograder.cluster.messages import Request
 from autograder.cluster.outcome import End, Outcome
 from autograder.report.model import CheckResult, Failure, RankView, Setting, Status
 
-# What shrinking may spend on one failed check, in units of a failure that comes back with all ranks alive (milliseconds).
-# A failure that kills the group costs a new one; ranks that wait for one another cost the time to be sure of it; and
-# what is only found out by patience is not looked for twice.
+# What shrinking may spend on one failed check, in units of wrong values that come back (milliseconds). A failure that
+# kills the group costs a new one; ranks that wait for one another cost the time to be sure of it. What is found out by
+# patience alone is not looked for twice, and what no input can change not at all.
 SHRINK_BUDGET = 400
-COST_FAILED, COST_CRASHED, COST_STUCK = 1, 20, 150
+COST_WRONG, COST_BROKEN, COST_STUCK = 1, 20, 150
 
 
 class Found(Exception):
@@ -104,7 +105,8 @@ class Examiner:
 
     def _explore(self, claim: Claim, world_size: int, count: int, record: Record) -> None:
         """Draws examples at one world size; raises Found with the smallest that fails."""
-        hunt = Hunt(lambda example: self._try(claim, example), claim.weight)
+        run = itertools.count()
+        hunt = Hunt(lambda example: self._try(claim, example, next(run)), claim.weight)
 
         @hypothesis.seed(self.setting.seed)
         @settings(
@@ -126,34 +128,48 @@ class Examiner:
             raise hunt.smallest from None
         record.passed(world_size, hunt.passed)
 
-    def _try(self, claim: Claim, example: Example) -> None:
-        """Runs one example on the submission and, once for each example, on the reference; raises Found or KitFault."""
-        outcome = self._call(self._submission, claim, example)
+    def _try(self, claim: Claim, example: Example, number: int) -> None:
+        """Runs one example on each of the claim's backends; raises Found or KitFault.
+
+        The simulated cluster comes first: it sees more, and what it sees costs no patience. Of the examples that it has
+        passed, every so many are run on the real backend as well.
+        """
+        for backend in claim.backends:
+            every = self._assignment.budgets[self.setting.budget].real_every if len(claim.backends) > 1 else 1
+            if backend == "sim":
+                self._try_on("sim", claim, example)
+            elif number % every == 0:
+                self._try_on(self.setting.backend, claim, example)
+
+    def _try_on(self, backend: str, claim: Claim, example: Example) -> None:
+        """Runs one example on the submission and, once for each example, on the reference."""
+        outcome = self._call(self._submission, backend, claim, example)
         told = self._judged(claim, example, outcome)
         if self._reference is not None:
-            self._second_witness(claim, example)
+            self._second_witness(backend, claim, example)
         if told is not None:
             status, mismatch = told
-            raise Found(status, self._failure(claim, example, outcome, mismatch), _cost(outcome))
+            raise Found(status, self._failure(backend, claim, example, outcome, mismatch), _cost(outcome))
 
-    def _second_witness(self, claim: Claim, example: Example) -> None:
+    def _second_witness(self, backend: str, claim: Claim, example: Example) -> None:
         """The reference has to satisfy the same judge, or the kit contradicts itself."""
-        key = (claim.id, example)
+        key = (backend, claim.id, example)
         if key not in self._witness:
-            told = self._judged(claim, example, self._call(self._reference, claim, example))
+            told = self._judged(claim, example, self._call(self._reference, backend, claim, example))
             self._witness[key] = "" if told is None else told[1].headline
         if self._witness[key]:
             call = example.describe()
             raise KitFault(f"the reference fails its own check on {call.call} ({call.setting}): {self._witness[key]}")
 
-    def _call(self, folder: Path, claim: Claim, example: Example) -> Outcome:
+    def _call(self, folder: Path, backend: str, claim: Claim, example: Example) -> Outcome:
         call = example.call()
         problem = self._assignment.problem(claim.problem)
         requests = [
             Request(claim.problem, call.driver, arguments, problem.allowed, problem.refused)
             for arguments in call.arguments
         ]
-        return self._cluster.group(folder, self.setting.backend, example.world_size).call(requests, call.tensors)
+        group = self._cluster.group(folder, backend, example.world_size)
+        return group.call(requests, call.tensors, call.network)
 
     def _judged(self, claim: Claim, example: Example, outcome: Outcome) -> tuple[Status, Mismatch] | None:
         told = explain(outcome, claim.id.split(".")[1])
@@ -162,13 +178,13 @@ class Examiner:
         mismatch = claim.judge(example, outcome)
         return None if mismatch is None else (Status.FAILED, mismatch)
 
-    def _failure(self, claim: Claim, example: Example, outcome: Outcome, mismatch: Mismatch) -> Failure:
+    def _failure(self, backend: str, claim: Claim, example: Example, outcome: Outcome, mismatch: Mismatch) -> Failure:
         described = example.describe()
         problem, task, check = claim.id.split(".")
         return Failure(
             headline=mismatch.headline,
             call=described.call,
-            setting=f"{described.setting}, {self.setting.backend}",
+            setting=f"{described.setting}, {'the simulated cluster' if backend == 'sim' else backend}",
             ranks=_rows(described.given, mismatch.ranks),
             where=mismatch.where,
             hints=mismatch.hints,
@@ -276,10 +292,13 @@ class Record:
 
 def _cost(outcome: Outcome) -> int:
     """What it costs to see this failure again."""
-    ends = {rank.end for rank in outcome.ranks}
-    if End.BUSY in ends or any(rank.end is End.STUCK and rank.doing.state != WAITING for rank in outcome.ranks):
+    if outcome.returned:
+        return COST_WRONG
+    whatever_the_input = {"missing", "unimportable", "not_attempted", str(End.BUSY)}
+    asleep = any(rank.end is End.STUCK and rank.doing.state != WAITING for rank in outcome.ranks)
+    if asleep or whatever_the_input & {rank.status for rank in outcome.ranks}:
         return SHRINK_BUDGET
-    return COST_STUCK if End.STUCK in ends else COST_CRASHED if ends & {End.DIED, End.GARBLED} else COST_FAILED
+    return COST_STUCK if any(rank.end is End.STUCK for rank in outcome.ranks) else COST_BROKEN
 
 
 def _rows(given: Sequence[str], told: Sequence[RankView]) -> tuple[RankView, ...]:

@@ -16,7 +16,7 @@ def claim(
     name: str,
     tasks: tuple[str, ...],
     judge: Judge,
-    backends: tuple[str, ...] | None = None,
+    backends: tuple[str, ...] = ("real",),
     weight: int = 1,
 ) -> Callable[[Callable[..., SearchStrategy[Any]]], Callable[..., None]]:
     """Makes checks `problem.task.name` of `strategy(task, world_size)`; its docstring is the title, `{task}` filled in."""

@@ -10,15 +10,20 @@ import torch
 from hypothesis.strategies import SearchStrategy
 
 from autograder.cluster.outcome import Outcome
+from autograder.cluster.simulated import Network
 from autograder.report.model import RankView
 
 
 class Call(msgspec.Struct, frozen=True):
-    """What each rank is asked: the driver's function, its arguments in JSON and its tensors, all by rank."""
+    """What each rank is asked: the driver's function, its arguments in JSON and its tensors, all by rank.
+
+    `network` is what it is simulated on, where it is.
+    """
 
     driver: str
     arguments: tuple[dict[str, Any], ...]
     tensors: tuple[dict[str, torch.Tensor], ...]
+    network: Network = Network()
 
 
 class Description(msgspec.Struct, frozen=True):
@@ -57,8 +62,9 @@ Strategy = Callable[[int], SearchStrategy[Any]]
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """One check: what must hold (`title`), on which examples (`strategy`, by world size), and who says so (`judge`).
 
-    `judge` sees only outcomes in which every rank returned; everything else has failed before. `backends` are those that
-    the claim speaks of (None: whichever the grading runs on). `weight` is what one example takes, where an ordinary one
+    `judge` sees only outcomes in which every rank returned; everything else has failed before. `backends` are what
+    an example is run on, one after the other: the simulated cluster ("sim"), and the one that is graded on ("real").
+    `weight` is what one example takes, where an ordinary one
     takes 1: the search for a smaller failure tries fewer of heavy ones.
     """
 
@@ -66,7 +72,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     strategy: Strategy
     judge: Judge
-    backends: tuple[str, ...] | None = None
+    backends: tuple[str, ...] = ("real",)
     weight: int = 1
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 
@@ -10,6 +11,8 @@ from autograder.checks.example import Mismatch
 from autograder.cluster.board import RUNNING, WAITING
 from autograder.cluster.messages import SourceLine
 from autograder.cluster.outcome import End, Outcome, RankOutcome
+from autograder.fabric.sim import verdict as verdicts
+from autograder.fabric.sim.endpoint import SimulationError
 from autograder.report.model import RankView, Status
 
 # What a rank raises because another one died: never the cause.
@@ -25,10 +28,13 @@ def explain(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:
     for teller in (
         _refused,
         _no_function,
+        _misused,
         _died,
         _garbled,
         _raised,
         _not_attempted,
+        _judged,
+        _echoed,
         _busy,
         _stuck,
         _left_over,
@@ -62,6 +68,27 @@ def _no_function(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | N
         headline = f"the module cannot be imported: {raised.type}: {raised.text}"
         return Status.FAILED, Mismatch(headline=headline, where=lines(raised.lines))
     return None
+
+
+def _misused(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:
+    """A mistake that the simulated cluster saw at once, whatever came of it afterwards."""
+    verdict = outcome.verdict
+    consequences = (verdicts.DEADLOCK, verdicts.ENDED_EARLY, verdicts.DIED, verdicts.UNWAITED, verdicts.LEFT_OVER)
+    return None if verdict is None or verdict.kind in consequences else _judged(outcome, function)
+
+
+def _judged(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:
+    """What the simulated cluster has to say."""
+    verdict = outcome.verdict
+    if verdict is None:
+        return None
+    notes = {line.rank: line for line in verdict.lines}
+    rows = [
+        RankView(rank=r.rank, note=notes[r.rank].text if r.rank in notes else _doing(r), wrong=r.rank in verdict.ranks)
+        for r in outcome.ranks
+    ]
+    where = [f"{os.path.basename(line.file)}:{line.line}" for line in verdict.lines if line.file]
+    return Status.FAILED, Mismatch(headline=verdict.summary, ranks=tuple(rows), where=tuple(dict.fromkeys(where)))
 
 
 def _died(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:
@@ -110,12 +137,26 @@ def _garbled(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:
 def _cause(outcome: Outcome) -> RankOutcome | None:
     """The first rank that raised on its own account."""
     raised = [rank for rank in outcome.ranks if rank.status == "raised" and rank.reply and rank.reply.raised]
-    own = [rank for rank in raised if not _ECHO.search(rank.reply.raised.text)]
+    own = [rank for rank in raised if not _is_echo(rank, outcome)]
     return next(iter(own), None)
 
 
+def _is_echo(rank: RankOutcome, outcome: Outcome) -> bool:
+    """Whether the rank raised only because of what had gone wrong elsewhere."""
+    raised = rank.reply.raised
+    return bool(_ECHO.search(raised.text)) or (outcome.verdict is not None and raised.type == SimulationError.__name__)
+
+
 def _raised(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:
-    rank = _cause(outcome) or _first(outcome, "raised")
+    return _told_of(_cause(outcome), outcome, function)
+
+
+def _echoed(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:
+    return _told_of(_first(outcome, "raised"), outcome, function)
+
+
+def _told_of(rank: RankOutcome | None, outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:
+    """The exception of one rank."""
     if rank is None or rank.reply is None or rank.reply.raised is None:
         return None
     raised = rank.reply.raised
@@ -203,6 +244,8 @@ def _left_over(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | Non
 
 
 def _unwaited(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:
+    if outcome.seconds is not None:
+        return None  # the simulated cluster has looked at that itself
     for rank in outcome.ranks:
         for op in rank.operations:
             if op.end < 0:

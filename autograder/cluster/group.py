@@ -21,11 +21,13 @@ from autograder.cluster import messages
 from autograder.cluster.board import Board
 from autograder.cluster.messages import Garbled, Inbox, Reply, Request, SourceLine
 from autograder.cluster.outcome import End, Outcome, RankOutcome, leftovers
+from autograder.cluster.simulated import Network, SimulatedFabric
 from autograder.cluster.watch import Sample, Watch
 
 TICK = 0.05  # seconds between two looks at ranks that have not replied
 READY_SECONDS = 120.0  # for a group to come up, on however loaded a machine
 OUTPUT_SHOWN = 2000
+SWITCH = -1  # among the ranks that the selector knows
 Order = Callable[..., Any]
 
 
@@ -45,12 +47,22 @@ class RankGroup:
         self.world_size, self.backend, self.folder = world_size, backend, folder
         self._order, self._scratch, self._limits = order, scratch, limits
         self._alive = False
-        self._ids = 0
+        self._fabric: SimulatedFabric | None = None
 
-    def call(self, requests: Sequence[Request], tensors: Sequence[dict[str, torch.Tensor]]) -> Outcome:
-        """Runs one example: rank r gets `requests[r]` and `tensors[r]`, and nothing of any other rank."""
+    def call(
+        self,
+        requests: Sequence[Request],
+        tensors: Sequence[dict[str, torch.Tensor]],
+        network: Network = Network(),
+    ) -> Outcome:
+        """Runs one example: rank r gets `requests[r]` and `tensors[r]`, and nothing of any other rank.
+
+        `network` is what the backend "sim" simulates; the others do not look at it.
+        """
         if not self._alive:
             self._start()
+        if self._fabric is not None:
+            self._fabric.begin(network)
         inboxes = [Inbox(control, self._limits.reply_bytes) for control in self._controls]
         for control, request, inputs in zip(self._controls, requests, tensors, strict=True):
             try:
@@ -70,6 +82,8 @@ class RankGroup:
         self._order("kill", group=self._id)
         for control in self._controls:
             control.close()
+        if self._fabric is not None:
+            self._fabric.close()
         self._board.close()
         self._home.cleanup()
 
@@ -78,11 +92,15 @@ class RankGroup:
         self._board = Board(self._home.name, self.world_size)
         pairs = [socket.socketpair() for _ in range(self.world_size)]
         self._controls = [ours for ours, _ in pairs]
+        handed = [theirs for _, theirs in pairs]
+        if self.backend == "sim":
+            self._fabric = SimulatedFabric(self.world_size)
+            handed += self._fabric.sockets()
         specs = [self._spec(rank) for rank in range(self.world_size)]
         self._id = id(self._home)
         self._alive = True
-        self._order("start", group=self._id, specs=specs, fds=[self._board.fd, *(s.fileno() for _, s in pairs)])
-        for _, theirs in pairs:
+        self._order("start", group=self._id, specs=specs, fds=[self._board.fd, *(end.fileno() for end in handed)])
+        for theirs in handed:
             theirs.close()
         for control in self._controls:
             control.settimeout(READY_SECONDS)
@@ -112,18 +130,40 @@ class RankGroup:
         with selectors.DefaultSelector() as selector:
             for rank, control in enumerate(self._controls):
                 selector.register(control, selectors.EVENT_READ, rank)
+            if self._fabric is not None:
+                selector.register(self._fabric, selectors.EVENT_READ, SWITCH)
             while len(ends) < self.world_size:
                 for key, _ in selector.select(TICK):
+                    if key.data == SWITCH:
+                        self._fabric.on_ready()
+                        continue
                     end = self._read(key.data, inboxes[key.data])
                     if end is not None:
                         ends[key.data] = end
                         selector.unregister(key.fileobj)
+                        self._tell_fabric(end)
                 if time.monotonic() >= next_look:
                     self._look(watch, ends)
                     next_look = time.monotonic() + TICK
         ranks = tuple(ends[rank] for rank in range(self.world_size))
+        if self._fabric is not None:
+            return self._simulated(ranks)
         done = all(rank.status == "returned" for rank in ranks)
         return Outcome(ranks=ranks, leftovers=leftovers(ranks) if done else ())
+
+    def _tell_fabric(self, end: RankOutcome) -> None:
+        """The switch cannot see what has become of a rank."""
+        if self._fabric is not None:
+            if end.end is End.DIED:
+                self._fabric.died(end.rank, end.exit_status)
+            else:
+                self._fabric.finished(end.rank)
+
+    def _simulated(self, ranks: tuple[RankOutcome, ...]) -> Outcome:
+        """The outcome as the switch saw it."""
+        seen = self._fabric.operations(str(self.folder))
+        ranks = tuple(msgspec.structs.replace(rank, observed=seen[rank.rank]) for rank in ranks)
+        return Outcome(ranks=ranks, verdict=self._fabric.verdict, seconds=self._fabric.seconds())
 
     def _read(self, rank: int, inbox: Inbox) -> RankOutcome | None:
         try:

@@ -10,6 +10,7 @@ import torch
 
 from autograder.cluster.board import Doing
 from autograder.cluster.messages import Operation, Reply, SourceLine
+from autograder.fabric.sim.verdict import Verdict
 
 
 class End(enum.StrEnum):
@@ -23,7 +24,10 @@ class End(enum.StrEnum):
 
 
 class RankOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """One rank's end. `doing` and `stack` (innermost line last) say where it was if it did not reply."""
+    """One rank's end. `doing` and `stack` (innermost line last) say where it was if it did not reply.
+
+    `observed` are its operations as the simulated switch saw them, which counts for more than its own record.
+    """
 
     rank: int
     end: End
@@ -34,6 +38,7 @@ class RankOutcome(msgspec.Struct, frozen=True, kw_only=True):
     exit_status: int | None = None
     detail: str = ""
     output: str = ""
+    observed: tuple[Operation, ...] | None = None
 
     @property
     def status(self) -> str:
@@ -42,6 +47,8 @@ class RankOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def operations(self) -> tuple[Operation, ...]:
+        if self.observed is not None:
+            return self.observed
         return self.reply.operations if self.reply else ()
 
     @property
@@ -60,12 +67,15 @@ class Leftover(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """All ranks of one example, in rank order. `verdict` is the simulated cluster's judgement, if it was one."""
+    """All ranks of one example, in rank order.
+
+    On the simulated cluster `seconds` are the ranks' virtual times, and `verdict` is what it found wrong.
+    """
 
     ranks: tuple[RankOutcome, ...]
     leftovers: tuple[Leftover, ...] = ()
-    verdict: Any = None
-    report: Any = None
+    verdict: Verdict | None = None
+    seconds: tuple[float, ...] | None = None
 
     @property
     def returned(self) -> bool:

@@ -80,11 +80,11 @@ def main(spec: Spec, control: socket.socket, board_fd: int, fabric: socket.socke
     _confine(spec)
     slot = Slot(mmap.mmap(board_fd, size(spec.world_size)), spec.rank)
     callsite.configure([spec.folder])
-    recorder = Recorder(slot, spec.folder)
-    if fabric is not None:
-        from autograder.fabric.sim import rank_side
-
-        rank_side.connect(fabric, spec.rank, spec.world_size)
+    if fabric is None:
+        recorder, simulation = Recorder(slot, spec.folder), None
+    else:
+        simulation = Simulation(fabric, spec)
+        recorder = Recorder(slot, spec.folder, simulation.clock)
     store = dist.FileStore(os.path.join(spec.scratch, "rendezvous"), spec.world_size)
     store.set_timeout(timedelta(minutes=10))
     device = join(spec.backend, store, spec.rank, spec.world_size, recorder)
@@ -100,11 +100,34 @@ def main(spec: Spec, control: socket.socket, board_fd: int, fabric: socket.socke
         request, tensors = messages.decode(head, body, Request)
         os.ftruncate(sys.stdout.fileno(), 0)
         refusals.begin(request.refused)
+        if simulation is not None:
+            simulation.begin()
         reply, results = _answer(request, tensors, context, recorder)
+        if simulation is not None:
+            simulation.finish(reply)
         with contextlib.suppress(OSError):  # the file may be full: the student has been told by then
             sys.stdout.flush()
         slot.idle()
         control.sendall(messages.encode(reply, results))
+
+
+class Simulation:
+    """This rank's side of the simulated cluster: tells the switch when its example begins and how it ends."""
+
+    def __init__(self, fabric: socket.socket, spec: Spec) -> None:
+        from autograder.fabric.sim import rank_side
+
+        self._side = rank_side
+        rank_side.connect(fabric, spec.rank, spec.world_size)
+        self.clock = rank_side.clock().read
+
+    def begin(self) -> None:
+        self._side.begin()
+
+    def finish(self, reply: Reply) -> None:
+        how = "" if reply.status == "returned" else f"raised {reply.raised.type}" if reply.raised else "did not begin"
+        with contextlib.suppress(Exception):  # a switch that has stopped the example has nothing left to hear
+            self._side.finish(how)
 
 
 def _confine(spec: Spec) -> None:
