@@ -12,9 +12,6 @@ from autograder.fabric.sim.inflight import Watch
 from autograder.fabric.sim.verdict import IN_FLIGHT
 
 
-POLL_SECONDS = 1e-6
-
-
 class SimulationError(RuntimeError):
     """The simulated cluster has found a mistake, here or on another rank; `kind` is one of the verdict's kinds."""
 
@@ -97,16 +94,11 @@ class Endpoint:
     def poll(self, operation: int, site: CallSite) -> tuple[int, bytearray] | None:
         """What `wait` returns if the operation is done by now; None if it is not, which takes a little virtual time."""
         with self._lock:
-            end = self._ends.get(operation)
-            if end is not None and end <= self.clock.now:
-                return self.wait(operation, site)
-            if end is not None:
-                self.clock.move_to(min(end, self.clock.now + POLL_SECONDS))
-                return None
             message, body = self._ask(wire.Poll(operation, self.clock.now, self.site(site)))
             if isinstance(message, wire.Pending):
                 self.clock.move_to(message.clock)
                 return None
+            self._ends.pop(operation, None)
             return self._done(message, body)
 
     def fault(self, kind: str, text: str, site: CallSite) -> None:
