@@ -11,6 +11,7 @@ from autograder.checks.examples.collectives import subgroups
 from autograder.checks.examples.networks import odd_networks
 from autograder.checks.examples.pipeline_parallel import (
     ANY_ROWS,
+    SCHEDULES,
     Forward,
     Refusal,
     Split,
@@ -22,24 +23,27 @@ from autograder.checks.examples.pipeline_parallel import (
 )
 from autograder.checks.judges.layer_split import split
 from autograder.checks.judges.pipeline_parallel import errors, gradients, outputs
-from autograder.checks.judges.schedules import in_flight
+from autograder.checks.judges.schedules import bubble, in_flight, overlap
 
 # A step of training on several ranks takes some ten times as long as a collective.
 HEAVY = 10
+# On the simulated cluster alone stages take virtual time, so that idle time can be told exactly.
+SIMULATED = ("sim",)
+BOTH = ("sim", "real")
 
 
-def _claim(name: str, task: str, judge: Any, weight: int = HEAVY) -> Any:
-    return claim("pipeline_parallel", name, (task,), judge, weight=weight)
+def _claim(name: str, task: str, judge: Any, backends: tuple[str, ...] = BOTH, weight: int = HEAVY) -> Any:
+    return claim("pipeline_parallel", name, (task,), judge, backends, weight)
 
 
-@_claim("even", "split_layers", split, weight=1)
+@_claim("even", "split_layers", split, backends=("real",), weight=1)
 def test_even(task: str, world_size: int) -> st.SearchStrategy[Split]:
     """{task} gives every stage a run of layers, as even as possible"""
     pairs = [(layers, stages) for stages in range(1, 11) for layers in range(stages, 41)]
     return st.sampled_from(pairs).map(lambda pair: Split(world_size, *pair))
 
 
-@_claim("edges", "split_layers", split, weight=1)
+@_claim("edges", "split_layers", split, backends=("real",), weight=1)
 def test_edges(task: str, world_size: int) -> st.SearchStrategy[Split]:
     """{task} takes fewer layers than stages, and refuses what cannot be"""
     few = [(layers, stages) for stages in range(1, 11) for layers in range(stages)]
@@ -63,6 +67,13 @@ def test_forward_shapes(task: str, world_size: int) -> st.SearchStrategy[Forward
 def test_forward_groups(task: str, world_size: int) -> st.SearchStrategy[Forward]:
     """{task} works in a group of some of the ranks"""
     return forwards(world_size, members=subgroups(world_size))
+
+
+@_claim("overlap", "pipeline_forward", overlap, SIMULATED)
+def test_forward_overlap(task: str, world_size: int) -> st.SearchStrategy[Forward]:
+    """{task} has all stages at work at the same time"""
+    rows = st.integers(1, 8).map(lambda count: (1,) * count)
+    return forwards(world_size, rows=rows, cost=st.sampled_from([(1.0, 0.0), (3.0, 0.0)]))
 
 
 @_claim("gpipe", "Pipeline", gradients)
@@ -114,3 +125,11 @@ def test_in_flight(task: str, world_size: int) -> st.SearchStrategy[Train]:
     n = world_size
     batches = st.sampled_from([(n + 1, (n + 1,)), (2 * n, (2 * n,)), (8, (8,))])
     return trainings(n, batches=lambda _: batches)
+
+
+@_claim("bubble", "Pipeline", bubble, SIMULATED)
+def test_bubble(task: str, world_size: int) -> st.SearchStrategy[Train]:
+    """{task} is idle for no longer than its schedule has to be"""
+    batches = st.integers(1, 8).map(lambda count: (count, (count,)))
+    cost = st.sampled_from([(1.0, 2.0), (2.0, 1.0), (1.0, 3.0)])
+    return trainings(world_size, batches=lambda _: batches, schedule=SCHEDULES, cost=cost)

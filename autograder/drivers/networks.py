@@ -27,7 +27,6 @@ KINDS: dict[str, Callable[..., nn.Module]] = {
     "linear": nn.Linear,
     "tanh": nn.Tanh,
     "gelu": nn.GELU,
-    "layer_norm": nn.LayerNorm,
     "embedding": nn.Embedding,
     "transpose": Transpose,
     "flatten": lambda: nn.Flatten(1),

@@ -85,9 +85,8 @@ def forward(context: Context) -> tuple[Any, dict[str, Any]]:
         dtype = getattr(torch, arguments["dtype"])
         micro_batches = [torch.full(s, torch.nan, dtype=dtype, device=context.device) for s in shapes]
     notes.begin_step()
-    start = time.monotonic()
     result = function(stage, micro_batches, group=group)
-    value = {"type": type(result).__name__, "events": notes.steps, "seconds": time.monotonic() - start}
+    value = {"type": type(result).__name__, "events": notes.steps}
     outputs = enumerate(result if isinstance(result, list | tuple) else [])
     inputs = enumerate(micro_batches if shapes is None else [])
     return value, {f"output/{i}": t for i, t in outputs} | {f"input/{i}": t for i, t in inputs}
@@ -109,7 +108,6 @@ def train(context: Context) -> tuple[Any, dict[str, Any]]:
     stage = _stage(context, notes)
     pipeline = _pipeline(context, pipeline_class, stage, group)
     losses, results = [], {}
-    start = time.monotonic()
     for step, batch_size in enumerate(arguments["batch_sizes"]):
         if arguments["zero"]:
             stage.zero_grad()
@@ -120,7 +118,7 @@ def train(context: Context) -> tuple[Any, dict[str, Any]]:
             results[f"loss/{step}"] = loss
         grads = {name: parameter.grad for name, parameter in stage.layers.named_parameters()}
         results |= {f"{step}/grad/{name}": grad.clone() for name, grad in grads.items() if grad is not None}
-    return {"losses": losses, "events": notes.steps, "seconds": time.monotonic() - start}, results
+    return {"losses": losses, "events": notes.steps}, results
 
 
 def refuse(context: Context) -> tuple[Any, dict[str, Any]]:

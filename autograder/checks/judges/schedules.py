@@ -5,7 +5,7 @@ from __future__ import annotations
 from autograder.checks.example import Mismatch
 from autograder.checks.examples.pipeline_parallel import Forward, Staged, Train
 from autograder.checks.judges.pipeline_parallel import gradients, outputs
-from autograder.checks.judges.stages import ForwardSaid, TrainSaid, counted, members, said_by
+from autograder.checks.judges.stages import TrainSaid, counted, members, said_by
 from autograder.cluster.outcome import Outcome, RankOutcome
 from autograder.report.model import RankView
 
@@ -78,7 +78,7 @@ def overlap(example: Forward, outcome: Outcome) -> Mismatch | None:
     if mismatch is not None:
         return mismatch
     count, forward = len(example.rows), example.cost[0]
-    seconds = [said_by(rank, ForwardSaid).seconds for rank in members(example, outcome)]
+    seconds = [outcome.seconds[rank] for rank in example.ranks]
     least = (count + example.stages - 1) * forward
     if abs(max(seconds) - least) <= 0.01 * least:
         return None
@@ -98,7 +98,7 @@ def bubble(example: Train, outcome: Outcome) -> Mismatch | None:
     if mismatch is not None:
         return mismatch
     count, stages = example.num_micro_batches, example.stages
-    seconds = [said_by(rank, TrainSaid).seconds for rank in members(example, outcome)]
+    seconds = [outcome.seconds[rank] for rank in example.ranks]
     busy = count * sum(example.cost)
     share, due = 1 - busy / max(*seconds, 1e-9), (stages - 1) / (count + stages - 1)
     if abs(share - due) <= 0.01:

@@ -21,7 +21,6 @@ class ForwardSaid(msgspec.Struct):
 
     type: str
     events: list[list[str]]
-    seconds: float
 
 
 class LossSaid(msgspec.Struct):
@@ -36,7 +35,6 @@ class TrainSaid(msgspec.Struct):
 
     losses: list[LossSaid]
     events: list[list[str]]
-    seconds: float
 
 
 class RefusalSaid(msgspec.Struct):
