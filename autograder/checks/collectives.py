@@ -31,8 +31,8 @@ MOVING = ("broadcast", "scatter", "gather", "all_gather", "all_to_all")
 ALL = ("broadcast", "scatter", "gather", "reduce", "all_gather", "reduce_scatter", "all_reduce", "all_to_all")
 
 
-def _claim(name: str, tasks: tuple[str, ...], judge: Any = values) -> Any:
-    return claim("collectives", name, tasks, judge, backends=("sim", "real"))
+def _claim(name: str, tasks: tuple[str, ...], judge: Any = values, backends: tuple[str, ...] = ("sim", "real")) -> Any:
+    return claim("collectives", name, tasks, judge, backends)
 
 
 @_claim("values", ALL)
@@ -96,8 +96,15 @@ def test_lockstep(task: str, world_size: int) -> Draws:
     return collectives(task, world_size, op=ops, dtype=lambda op: floats, shape=st.sampled_from([(64,), (3, 35)]))
 
 
-@_claim("cost", ALL, judge=costs)
+@_claim("cost", ALL, judge=costs, backends=("sim",))
 def test_cost(task: str, world_size: int) -> Draws:
-    """{task} sends no more bytes and messages than it has to"""
+    """{task} takes no more bytes, messages and time than it has to"""
     n = world_size
-    return collectives(task, n, shape=st.sampled_from([(12 * n,), (8 * n + 1, 3)]))
+    topologies = st.sampled_from(["laptop", "nvlink-8", "pod", "ethernet"])
+    return collectives(task, n, shape=st.sampled_from([(12 * n,), (8 * n + 1, 3)]), topology=topologies)
+
+
+@_claim("scale", ("all_reduce",), judge=costs, backends=("sim",))
+def test_scale(task: str, world_size: int) -> Draws:
+    """{task} is right and cheap on eight nodes of eight GPUs"""
+    return collectives(task, world_size, shape=st.just((2 * world_size + 3,)), topology=st.just("pod"))

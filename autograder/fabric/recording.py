@@ -72,7 +72,8 @@ class Recorder:
 
     def refuse(self, sentence: str) -> Refused:
         """Notes that something was refused, so that catching the exception hides nothing; returns what is to be raised."""
-        self.refused.append(sentence)
+        site = callsite.locate()
+        self.refused.append(f"{sentence} ({site})" if site.file else sentence)
         return Refused(sentence)
 
     def show(self, entry: Entry) -> None:

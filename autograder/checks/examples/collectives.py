@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from autograder.checks.example import Call, Description
 from autograder.checks.meaning.collectives import BITS, Arguments, from_bits
 from autograder.checks.show import show_arguments, show_dtype
+from autograder.cluster.simulated import Network
 from autograder.drivers.layouts import LAYOUTS
 
 REDUCERS = ("reduce", "reduce_scatter", "all_reduce")
@@ -38,7 +39,8 @@ class Collective:
     """One example. `shape` is that of the tensor, or of one rank's block where ranks hold blocks of a whole.
 
     `members` are the group's global ranks (None: the whole world, and `group=None`), `root` a position among them.
-    `must_raise` names the exception that the call has to end with, if it has to. `splits[i][j]` are the rows that member i sends to member j (all_to_all; None: equal blocks, no split sizes passed).
+    `must_raise` names the exception that the call has to end with, if it has to. `topology` and `schedule` are what it is
+    simulated on. `splits[i][j]` are the rows that member i sends to member j (all_to_all; None: equal blocks, no split sizes passed).
     """
 
     function: str
@@ -54,6 +56,8 @@ class Collective:
     calls: int = 1
     splits: tuple[tuple[int, ...], ...] | None = None
     must_raise: str = ""
+    topology: str = "laptop"
+    schedule: int | None = None
 
     @property
     def ranks(self) -> tuple[int, ...]:
@@ -127,7 +131,7 @@ class Collective:
             )
             mine = [] if member is None else [by_member[member] for by_member in self.arguments]
             tensors.append({f"{i}/{name}": t for i, named in enumerate(mine) for name, t in named.items()})
-        return Call("call", tuple(arguments), tuple(tensors))
+        return Call("call", tuple(arguments), tuple(tensors), Network(self.topology, self.schedule))
 
     def _keywords(self, member: int) -> dict[str, Any]:
         keywords: dict[str, Any] = {}
@@ -235,6 +239,8 @@ def collectives(function: str, world_size: int, **fixed: Any) -> st.SearchStrate
             "calls": 1 if "must_raise" in fixed else draw(st.integers(1, 2)),
             "splits": draw(fixed["splits"](size)) if "splits" in fixed else None,
             "must_raise": draw(fixed.get("must_raise", st.just(""))),
+            "topology": draw(fixed.get("topology", st.just("laptop"))),
+            "schedule": None if "topology" in fixed else draw(st.none() | st.integers(0, 2**16)),
         }
         return Collective(function, world_size, **drawn)
 

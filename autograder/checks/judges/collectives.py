@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from autograder.checks.example import Mismatch
 from autograder.checks.examples.collectives import ROOTED, Collective
@@ -12,6 +13,8 @@ from autograder.checks.judges.clues import Evidence, clues
 from autograder.checks.meaning.collectives import MEANINGS, Expected, bits
 from autograder.checks.show import show, show_dtype
 from autograder.cluster.outcome import Outcome, RankOutcome
+from autograder.fabric.sim import topology
+from autograder.fabric.sim.topology import Link
 from autograder.report.model import RankView
 
 OUTPUTS = {
@@ -163,71 +166,99 @@ def _least_received(example: Collective, member: int) -> int:
 
 
 def costs(example: Collective, outcome: Outcome) -> Mismatch | None:
-    """Every rank sends and receives at most what the best-known plain algorithms do, in as few messages."""
+    """Every rank sends and receives at most what the best-known plain algorithms do, and is done as soon."""
     mismatch = values(example, outcome)
     if mismatch is not None:
         return mismatch
-    bound = Bounds(example)
+    bounds = [Bounds.of(example, member) for member in range(example.size)]
     rows, over = [], []
-    for member, rank_number in enumerate(example.ranks):
-        operations = outcome.ranks[rank_number].operations
-        sent = [op.nbytes for op in operations if op.kind == "send"]
-        received = [op.nbytes for op in operations if op.kind == "recv"]
-        yours = {"sends bytes": sum(sent), "receives bytes": sum(received), "sends messages": len(sent)}
-        too_much = {name: count for name, count in yours.items() if count > example.calls * bound.of(member)[name]}
-        over += [(rank_number, name, count, example.calls * bound.of(member)[name]) for name, count in too_much.items()]
-        limits = bound.of(member)
-        rows.append(
-            RankView(
-                rank=rank_number,
-                got=", ".join(f"{name} {count}" for name, count in yours.items()),
-                expected=", ".join(
-                    f"{name} <= {example.calls * limits[name]}" for name in yours if limits[name] != math.inf
-                ),
-                wrong=bool(too_much),
-            )
-        )
+    for member, number in enumerate(example.ranks):
+        yours, bound = _spent(outcome, number), bounds[member].times(example.calls)
+        excess = [what for what in yours if yours[what] > SLACK * bound[what]]
+        over += [(number, what, yours[what], bound[what]) for what in excess]
+        rows.append(RankView(rank=number, got=_words(yours), expected=_words(bound, "<= "), wrong=bool(excess)))
     if not over:
         return None
-    rank_number, name, count, limit = over[0]
-    verb, unit = name.split()
+    number, what, count, limit = over[0]
     return Mismatch(
-        headline=f"right values at too high a cost: rank {rank_number} {verb} {count} {unit}, {limit} are enough",
+        headline=f"right values at too high a cost: rank {number} {what.strip()} {_amount(what, count)}, "
+        f"{_amount(what, limit)} are enough",
         ranks=tuple(rows),
-        hints=(bound.reason,),
+        hints=(REASONS[example.function],),
     )
 
 
-class Bounds:
-    """What one call of a collective may cost a member. `block` is a tensor of the example's shape, n the group's size."""
+SLACK = 1.001  # for the rounding of virtual seconds; counts are exact
+# What is counted, as a verb; messages and bytes are both sent.
+SENDS, SENDS_BYTES, RECEIVES_BYTES, TAKES = "sends", "sends ", "receives", "takes"
 
-    def __init__(self, example: Collective) -> None:
-        self._example = example
-        self.reason = REASONS[example.function]
 
-    def of(self, member: int) -> dict[str, float]:
-        """Bytes sent, bytes received and messages sent by this member, at most."""
-        example, n, block = self._example, self._example.size, self._example.block_nbytes
-        sent = received = math.inf
-        messages: float = n - 1
+def _spent(outcome: Outcome, number: int) -> dict[str, float]:
+    """What a rank spent, by the switch's own record."""
+    operations = outcome.ranks[number].operations
+    sent = [op.nbytes for op in operations if op.kind == "send"]
+    received = [op.nbytes for op in operations if op.kind == "recv"]
+    seconds = max(outcome.seconds) if outcome.seconds else 0.0
+    return {SENDS: len(sent), SENDS_BYTES: sum(sent), RECEIVES_BYTES: sum(received), TAKES: seconds}
+
+
+def _amount(what: str, value: float) -> str:
+    if what == TAKES:
+        return f"{value * 1e6:.4g} virtual microseconds"
+    return f"{value:.0f} {'messages' if what == SENDS else 'bytes'}"
+
+
+def _words(amounts: dict[str, float], sign: str = "") -> str:
+    return ", ".join(
+        f"{what.strip()} {sign}{_amount(what, value)}" for what, value in amounts.items() if value != math.inf
+    )
+
+
+class Bounds(NamedTuple):
+    """What one call of a collective may cost a member: messages and bytes sent, bytes received, virtual seconds of all."""
+
+    messages: float
+    sent: float
+    received: float
+    seconds: float
+
+    def times(self, calls: int) -> dict[str, float]:
+        """The same for several calls in a row."""
+        one = {SENDS: self.messages, SENDS_BYTES: self.sent, RECEIVES_BYTES: self.received, TAKES: self.seconds}
+        return {what: calls * value for what, value in one.items()}
+
+    @classmethod
+    def of(cls, example: Collective, member: int) -> Bounds:
+        """The bounds for this member. With n ranks, blocks of S bytes, latency a and bandwidth b of the slowest link:
+
+        broadcast and reduce take the binomial tree's ceil(log2 n) (a + S/b); scatter and gather n-1 blocks through the
+        root's port, and ceil(log2 n) latencies if they go through a tree; all_gather, reduce_scatter and all_to_all the
+        ring's (n-1)(a + S/b); all_reduce twice that with chunks of S/n.
+        """
+        n, block, is_root = example.size, example.block_nbytes, member == example.root
+        link = _slowest_link(example)
+        steps = math.ceil(math.log2(n))
+        tree = steps * (link.latency + link.seconds(block))
+        fan = steps * link.latency + link.seconds((n - 1) * block)
+        half = math.ceil(n / 2) * block
         if example.function == "broadcast":
-            received, messages = block if member != example.root else 0, math.ceil(math.log2(n))
-        elif example.function == "scatter":
-            sent = (n - 1) * block if member == example.root else math.inf
-            received = math.ceil(n / 2) * block if member != example.root else 0
-        elif example.function == "gather":
-            sent = math.ceil(n / 2) * block if member != example.root else 0
-            received = (n - 1) * block if member == example.root else math.inf
-        elif example.function == "reduce":
-            sent = block if member != example.root else 0
-            received = math.ceil(math.log2(n)) * block
-        elif example.function == "all_reduce":
-            chunk = math.ceil(math.prod(example.shape) / n) * example.dtype.itemsize
-            sent = received = 2 * (n - 1) * chunk
-            messages = 2 * (n - 1)
-        else:
-            sent = received = (n - 1) * block
-        return {"sends bytes": sent, "receives bytes": received, "sends messages": messages}
+            return cls(steps, math.inf, 0 if is_root else block, tree)
+        if example.function == "reduce":
+            return cls(n - 1, 0 if is_root else block, steps * block, tree)
+        if example.function == "scatter":
+            return cls(n - 1, (n - 1) * block if is_root else math.inf, 0 if is_root else half, fan)
+        if example.function == "gather":
+            return cls(n - 1, 0 if is_root else half, (n - 1) * block if is_root else math.inf, fan)
+        rounds = (2 if example.function == "all_reduce" else 1) * (n - 1)
+        if example.function == "all_reduce":
+            block = math.ceil(math.prod(example.shape) / n) * example.dtype.itemsize
+        return cls(rounds, rounds * block, rounds * block, rounds * (link.latency + link.seconds(block)))
+
+
+def _slowest_link(example: Collective) -> Link:
+    """The link that the farthest two members talk over."""
+    network, ranks = topology.load(example.topology), example.ranks
+    return max((network.link(ranks[0], rank) for rank in ranks[1:]), key=lambda link: link.seconds(1) + link.latency)
 
 
 REASONS = {
@@ -235,8 +266,8 @@ REASONS = {
     "scatter": "each rank needs its own part only",
     "gather": "each part has to reach the root once",
     "reduce": "ranks can combine in pairs, so that after each step half as many partial results are left",
-    "all_gather": "each rank needs the other ranks' parts once: (n-1)/n of the output",
-    "reduce_scatter": "partial sums can travel: (n-1)/n of the input is enough",
-    "all_reduce": "reduce the parts, then gather them: 2(n-1)/n of the tensor is enough",
-    "all_to_all": "each block goes to the one rank that it is for",
+    "all_gather": "each rank needs the other ranks' parts once: (n-1)/n of the output, all ranks sending at the same time",
+    "reduce_scatter": "partial sums can travel, all ranks sending at the same time: (n-1)/n of the input is enough",
+    "all_reduce": "reduce the parts, then gather them, all ranks sending at the same time: 2(n-1)/n of the tensor is enough",
+    "all_to_all": "each block goes to the one rank that it is for, and all ranks can send at the same time",
 }
