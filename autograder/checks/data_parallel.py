@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from hypothesis import strategies as st
@@ -10,10 +11,12 @@ from autograder.checks.claims import claim
 from autograder.checks.examples.collectives import subgroups
 from autograder.checks.examples.data_parallel import Averaging, Broadcast, Shards, averagings, broadcasts
 from autograder.checks.examples.replicas import layers
-from autograder.checks.examples.training import MB, Forward, Training, trainings
+from autograder.checks.examples.training import MB, Forward, Training, timed_trainings, trainings
 from autograder.checks.judges.data_parallel import averaged, broadcasted, one_message, sharded
-from autograder.checks.judges.training import accumulated, agreed, bucketed, forwarded, trained
+from autograder.checks.judges.training import accumulated, agreed, bucketed, forwarded, overlapped, trained
+from autograder.cluster.simulated import Network
 from autograder.drivers.training import KINDS
+from autograder.fabric.sim import topology
 
 AVERAGES = ("average_gradients", "average_gradients_flat")
 CLASS = ("DistributedDataParallel",)
@@ -21,8 +24,13 @@ BOTH = ("float64", "float32")
 TRAINING = 6  # what an example of training takes, where one call takes 1
 
 
-def _claim(name: str, tasks: tuple[str, ...], judge: Any, weight: int = 1) -> Any:
-    return claim("data_parallel", name, tasks, judge, weight=weight)
+LINK = topology.load(Network().topology).link(0, 1)
+
+
+def _claim(
+    name: str, tasks: tuple[str, ...], judge: Any, weight: int = 1, backends: tuple[str, ...] = ("sim", "real")
+) -> Any:
+    return claim("data_parallel", name, tasks, judge, backends, weight)
 
 
 def _members(world_size: int) -> st.SearchStrategy[tuple[int, ...] | None]:
@@ -112,8 +120,9 @@ def test_forward(task: str, world_size: int) -> st.SearchStrategy[Forward]:
 @_claim("networks", CLASS, trained, weight=TRAINING)
 def test_networks(task: str, world_size: int) -> st.SearchStrategy[Training]:
     """{task} trains any network: norms, embeddings, convolutions, tied, frozen, transposed, mixed dtypes, buffers"""
-    drawn = layers(list(KINDS), (1, 9), dtypes=BOTH, frozen=True, unique=True)
-    return trainings(world_size, drawn, _members(world_size))
+    dtypes = st.sampled_from([BOTH[:1], BOTH[1:], BOTH])
+    drawn = dtypes.flatmap(lambda some: layers(list(KINDS), (1, 9), dtypes=some, frozen=True, unique=True))
+    return trainings(world_size, drawn, _members(world_size), caps=st.sampled_from([25.0, 600 / MB, 1e-9]))
 
 
 @_claim("unused", CLASS, agreed, weight=TRAINING)
@@ -136,3 +145,9 @@ def test_buckets(task: str, world_size: int) -> st.SearchStrategy[Training]:
     drawn = layers(["linear"], (4, 9), dtypes=BOTH, widths=st.integers(2, 4))
     caps = st.sampled_from([300 / MB, 520 / MB, 130 / MB, 60 / MB, 1e6])
     return trainings(world_size, drawn, caps=caps, steps=(2, 2), micros=(1, 2))
+
+
+@_claim("overlap", CLASS, functools.partial(overlapped, LINK), weight=TRAINING, backends=("sim",))
+def test_overlap(task: str, world_size: int) -> st.SearchStrategy[Training]:
+    """{task} sends while backward goes on: a step takes at most 1.1 of the bound that the chapter states"""
+    return timed_trainings(world_size, LINK)

@@ -136,7 +136,7 @@ def _backward(context: Context, replica: Any, step: int, skipped: list[list[int]
         rows, target = (context.tensors[f"{name}/{step}/{micro}"].to(context.device) for name in ("rows", "target"))
         with contextlib.nullcontext() if last else replica.no_sync():
             # the average divides by the ranks, so each multiplies its part of the batch's mean
-            mine = loss(replica(rows, skipped=left_out), target, arguments["rows"][step][micro]) * arguments["ranks"]
+            mine = loss(replica(rows, left_out), target, arguments["rows"][step][micro]) * arguments["ranks"]
             if mine.requires_grad:
                 mine.backward()
     return [*begun, context.operations_begun()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterable
 
 import torch
@@ -66,12 +67,22 @@ class Training(Replicas):
             if (step, micro, member, layer) in self.here or (step, layer) in self.everywhere
         ]
 
+    @functools.cached_property
+    def batches(self) -> list[list[tuple[torch.Tensor, torch.Tensor]]]:
+        """The rows of all ranks and their targets, by step and micro-batch."""
+        widths = (self.layers[0].inputs, 3), (self.layers[-1].outputs, 4)
+        return [
+            [
+                tuple(fill((rows, width), torch.float64, (self.seed, step, micro, key)) for width, key in widths)
+                for micro, rows in enumerate(micros)
+            ]
+            for step, micros in enumerate(self.rows)
+        ]
+
     def share(self, step: int, micro: int, member: int) -> tuple[torch.Tensor, torch.Tensor]:
         """A member's rows and their targets."""
-        rows, key = self.rows[step][micro], (self.seed, step, micro)
-        inputs = fill((rows, self.layers[0].inputs), torch.float64, (*key, 3))
-        targets = fill((rows, self.layers[-1].outputs), torch.float64, (*key, 4))
-        start, stop = bounds(rows, member, self.size)
+        inputs, targets = self.batches[step][micro]
+        start, stop = bounds(len(inputs), member, self.size)
         return inputs[start:stop], targets[start:stop]
 
     def call(self) -> Call:
@@ -116,7 +127,7 @@ class Training(Replicas):
             member: "leaves out " + _listed(f"layer {n} in step {s + 1}" for s, _, m, n in self.here if m == member)
             for member in {member for _, _, member, _ in self.here}
         }
-        cap = f"{self.cap:g}" if self.cap >= 1 else f"{self.cap * MB:g} / 2**20"
+        cap = f"{self.cap * MB:.0f} / 2**20" if 1 <= self.cap * MB < MB else f"{self.cap:g}"
         call = f"ddp = DistributedDataParallel(module, bucket_size_mb={cap}{self.group})"
         return self.description(call, *setting, given=given)
 
@@ -141,7 +152,8 @@ def trainings(
     size = len(group or range(world_size))
     # batch norm needs two rows on each rank to have a spread at all
     least = 2 * size if any(layer.kind == "batch_norm" for layer in network) else 1
-    rows = st.lists(st.integers(least, 2 * size + 1), min_size=micros[0], max_size=micros[1]).map(tuple)
+    batch = st.one_of(st.just(2 * size), st.integers(least, 2 * size + 1))
+    rows = st.lists(batch, min_size=micros[0], max_size=micros[1]).map(tuple)
     example = Training(
         world_size=world_size,
         layers=network,

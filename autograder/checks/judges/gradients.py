@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -83,12 +84,12 @@ def _absent(gradient: Gradient, ranks: Sequence[RankOutcome], member: int) -> Mi
 
 def _wrong(example: Replicas, gradient: Gradient, ranks: Sequence[RankOutcome], member: int, around: int) -> Mismatch:
     rows = [_row(gradient, rank, own, around) for rank, own in zip(ranks, gradient.own, strict=True)]
-    got = ranks[member].tensors[gradient.key]
-    hint = next(_clues(example, gradient, member, got), None)
+    wrong = [m for m, row in enumerate(rows) if row.wrong and gradient.key in ranks[m].tensors]
+    clues = (clue for m in wrong for clue in _clues(example, gradient, m, ranks[m].tensors[gradient.key]))
     return Mismatch(
         headline=f"rank {ranks[member].rank}'s gradient of {gradient.name} is wrong{gradient.when}",
         ranks=tuple(rows),
-        hints=(hint,) if hint else (),
+        hints=tuple(itertools.islice(clues, 1)),
     )
 
 
@@ -132,7 +133,9 @@ def _clues(example: Replicas, gradient: Gradient, member: int, got: torch.Tensor
     for words, values in _suspects(example, gradient, member):
         if values.shape == got.shape and torch.count_nonzero(values) and _alike(got, values):
             yield words
-    if not torch.count_nonzero(got):
+    if got.isnan().any():
+        yield "it has not-a-numbers, as on the simulated cluster every buffer on its way has: it was read before wait()"
+    if not torch.count_nonzero(got) and gradient.own[member] is not None:
         yield "it is all zeros: was the gradient sent before backward had produced it, or never put back?"
     if gradient.expected is not None and _alike(got, torch.from_numpy(gradient.expected.values), 1e-5):
         yield f"only about 7 digits are right: precision is lost on the way; the gradient is {show_dtype(got.dtype)}"
