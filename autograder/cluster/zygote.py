@@ -28,6 +28,8 @@ from autograder.cluster.rank import Spec
 from autograder.cluster.rank import main as rank_main
 
 FD_LIMIT = 512
+# What autograd itself imports when a backward first begins at a given gradient: most of a second, in every rank.
+LATE_IMPORTS = ("torch.fx.experimental.symbolic_shapes",)
 
 
 class Zygote:
@@ -138,8 +140,9 @@ def _spawn(spec: dict[str, Any], fds: list[int]) -> int:
 def main() -> None:
     command_fd, method, scratch = int(sys.argv[1]), sys.argv[2], sys.argv[3]
     torch.set_num_threads(1)
-    for driver in pkgutil.iter_modules(drivers.__path__, "autograder.drivers."):
-        importlib.import_module(driver.name)  # once here, not once in every rank
+    names = [driver.name for driver in pkgutil.iter_modules(drivers.__path__, "autograder.drivers.")]
+    for name in (*names, *LATE_IMPORTS):
+        importlib.import_module(name)  # once here, not once in every rank
     gc.collect()
     gc.freeze()
     command = socket.socket(fileno=command_fd)
