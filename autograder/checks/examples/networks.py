@@ -49,7 +49,7 @@ def plain_networks(stages: int) -> st.SearchStrategy[Network]:
 
 
 def odd_networks(stages: int) -> st.SearchStrategy[Network]:
-    """Networks with transposes at the boundaries, so that messages are not contiguous by themselves, and more besides."""
+    """Networks with transposes at the boundaries, so that nothing sent is contiguous by itself, and more besides."""
     return st.one_of(
         st.just(_tokens(stages)),
         st.integers(0, 2 ** (stages - 1) - 1).map(lambda frozen: _transposed(stages, frozen)),
