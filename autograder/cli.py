@@ -101,6 +101,21 @@ def _fail(text: str, status: int = UNUSABLE) -> NoReturn:
     sys.exit(status)
 
 
+@main.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("--world-size", default=4, show_default=True, type=click.IntRange(1, 1024), help="How many ranks.")
+@click.option("--topology", default="laptop", show_default=True, help="A name or a TOML file.")
+@click.option("--trace", metavar="FILE", help="Write a Chrome trace, which Perfetto opens.")
+@click.option("--buffered", is_flag=True, help="Sends need not wait for their receive.")
+@click.option("--seed", type=int, help="Draw an adversarial schedule.")
+@click.argument("script", type=click.Path())
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def run(script: str, arguments: tuple[str, ...], **options: Any) -> None:
+    """Runs any torch.distributed SCRIPT on the simulated cluster."""
+    from autograder.fabric.sim.runner import run_script
+
+    sys.exit(run_script(script, arguments, **options))
+
+
 @main.command()
 def handout() -> None:
     """Cuts the stubs in handout/ out of solutions/."""

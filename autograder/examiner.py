@@ -10,6 +10,7 @@ from typing import Any
 
 import hypothesis
 import msgspec
+import torch
 from hypothesis import HealthCheck, Phase, given, settings
 
 from autograder.assignment import Assignment, PlannedCheck
@@ -90,6 +91,10 @@ class Examiner:
         return Status.NOT_RUN, f"not run until {planned.task}.{planned.base.rpartition('.')[2]} passes", base.id
 
     def _run(self, claim: Claim, planned: PlannedCheck, record: Record) -> None:
+        gpus = self._missing_gpus(claim, planned)
+        if gpus:
+            record.settle(Status.NOT_RUN, gpus)
+            return
         budget = self._assignment.budgets[self.setting.budget]
         count = planned.examples or budget.examples
         try:
@@ -102,6 +107,13 @@ class Examiner:
             record.settle(Status.KIT_ERROR, str(fault))
         except Exception as error:
             record.settle(Status.KIT_ERROR, f"{type(error).__name__} in the grader: {error}")
+
+    def _missing_gpus(self, claim: Claim, planned: PlannedCheck) -> str:
+        """Why this check cannot be run on this machine's GPUs, one rank a GPU; "" if it can."""
+        if self.setting.backend != "nccl" or "real" not in claim.backends:
+            return ""
+        there, needed = torch.cuda.device_count(), max(planned.world_sizes)
+        return f"needs {needed} GPUs, one a rank; there are {there}" if there < needed else ""
 
     def _explore(self, claim: Claim, world_size: int, count: int, record: Record) -> None:
         """Draws examples at one world size; raises Found with the smallest that fails."""

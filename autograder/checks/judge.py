@@ -22,15 +22,15 @@ class Expectation(Protocol):
     def tensor(self) -> torch.Tensor: ...
 
 
-def misfit(rank: RankOutcome, name: str, expected: Expectation, device: str = "cpu") -> str:
+def misfit(rank: RankOutcome, name: str, expected: Expectation) -> str:
     """Why a tensor that came back cannot even be compared, as a clause after its name; "" if it can."""
     facts = rank.reply.tensors.get(name) if rank.reply else None
     if facts is None:
         return "did not come back"
     if facts.type != "torch.Tensor":
         return f"is a {facts.type}, not a torch.Tensor"
-    if facts.device != device:
-        return f"is on {facts.device}, not on {device}"
+    if facts.device != rank.device:
+        return f"is on {facts.device}, not on {rank.device}"
     got = rank.tensors.get(name)
     if got is None:
         return "did not come back"

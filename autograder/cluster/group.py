@@ -23,6 +23,7 @@ from autograder.cluster.messages import Garbled, Inbox, Reply, Request, SourceLi
 from autograder.cluster.outcome import End, Outcome, RankOutcome, leftovers
 from autograder.cluster.simulated import Network, SimulatedFabric
 from autograder.cluster.watch import Sample, Watch
+from autograder.fabric.connect import DEVICES
 
 TICK = 0.05  # seconds between two looks at ranks that have not replied
 READY_SECONDS = 120.0  # for a group to come up, on however loaded a machine
@@ -176,7 +177,8 @@ class RankGroup:
         except Garbled as error:
             return RankOutcome(rank=rank, end=End.GARBLED, detail=str(error), output=self._output(rank))
         output = "" if reply.status == "returned" else self._output(rank)
-        return RankOutcome(rank=rank, end=End.REPLIED, reply=reply, tensors=tensors, output=output)
+        device = DEVICES[self.backend]
+        return RankOutcome(rank=rank, end=End.REPLIED, reply=reply, tensors=tensors, output=output, device=device)
 
     def _look(self, watch: Watch, ends: dict[int, RankOutcome]) -> None:
         """Ends the example for the ranks that have not replied, if they never will."""

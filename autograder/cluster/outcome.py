@@ -26,7 +26,8 @@ class End(enum.StrEnum):
 class RankOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """One rank's end. `doing` and `stack` (innermost line last) say where it was if it did not reply.
 
-    `observed` are its operations as the simulated switch saw them, which counts for more than its own record.
+    `observed` are its operations as the simulated switch saw them, which counts for more than its own record;
+    `device` is the type of device that its tensors have to be on.
     """
 
     rank: int
@@ -39,6 +40,7 @@ class RankOutcome(msgspec.Struct, frozen=True, kw_only=True):
     detail: str = ""
     output: str = ""
     observed: tuple[Operation, ...] | None = None
+    device: str = "cpu"
 
     @property
     def status(self) -> str:
