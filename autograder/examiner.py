@@ -27,7 +27,7 @@ from autograder.report.model import CheckResult, Failure, RankView, Setting, Sta
 # kills the group costs a new one; ranks that wait for one another cost the time to be sure of it. What is found out by
 # patience alone is not looked for twice, and what no input can change not at all.
 SHRINK_BUDGET = 400
-COST_WRONG, COST_BROKEN, COST_STUCK = 1, 20, 150
+COST_WRONG, COST_BROKEN, COST_STUCK = 2, 40, 150
 
 
 class Found(Exception):
