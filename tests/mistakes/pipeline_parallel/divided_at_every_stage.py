@@ -2,7 +2,7 @@
 
 mistake = 38
 loses = ["pipeline_parallel.Pipeline"]
-says = ["(?i)gradient"]
+says = ["divided by the number of micro-batches once too often"]
 """
 
 

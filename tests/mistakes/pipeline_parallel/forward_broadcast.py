@@ -1,7 +1,7 @@
 """Activations go to the next stage by a broadcast of the whole group.
 
 loses = ["pipeline_parallel.pipeline_forward"]
-says = ["broadcast"]
+says = ["broadcast is not allowed in this problem"]
 """
 
 

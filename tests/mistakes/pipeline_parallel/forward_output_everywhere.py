@@ -1,7 +1,7 @@
 """Every stage returns what it computed itself, not the last one alone.
 
 loses = ["pipeline_parallel.pipeline_forward"]
-says = ["None"]
+says = ["rank 0 returned a list: every stage but the last returns None"]
 """
 
 

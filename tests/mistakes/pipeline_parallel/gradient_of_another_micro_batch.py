@@ -1,7 +1,7 @@
 """The gradient that arrives is run through the graph of the micro-batch that was run last.
 
-loses = ["pipeline_parallel.Pipeline"]
-says = ["(?i)gradient|shape"]
+loses = ["pipeline_parallel.Pipeline.one_f_one_b", "pipeline_parallel.Pipeline"]
+says = ["the gradient of rank 0.s .* is wrong", "which micro-batch.s graph"]
 """
 
 

@@ -2,7 +2,7 @@
 
 mistake = 38
 loses = ["pipeline_parallel.Pipeline"]
-says = ["(?i)loss|gradient"]
+says = ["the sum of the micro-batches. losses, not the mean"]
 """
 
 

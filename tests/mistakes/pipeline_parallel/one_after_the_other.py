@@ -2,7 +2,7 @@
 
 mistake = 41
 loses = ["pipeline_parallel.Pipeline.in_flight", "pipeline_parallel.Pipeline.bubble"]
-says = ["(?i)bubble"]
+says = ["runs a backward before its last forward", "no two stages were ever at work together"]
 """
 
 

@@ -1,7 +1,7 @@
 """All activations are received into one buffer, over those that the backwards still need.
 
 loses = ["pipeline_parallel.Pipeline"]
-says = ["(?i)gradient"]
+says = ["the loss is right|the gradient of rank"]
 """
 
 

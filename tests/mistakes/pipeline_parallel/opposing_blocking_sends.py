@@ -1,8 +1,8 @@
 """Neighbours that have something for each other both send first and receive then.
 
 mistake = 42
-loses = ["pipeline_parallel.Pipeline.one_f_one_b"]
-says = ["(?i)deadlock|wait"]
+loses = ["pipeline_parallel.Pipeline.one_f_one_b", "pipeline_parallel.Pipeline"]
+says = ["deadlock: rank . waits for rank ."]
 """
 
 

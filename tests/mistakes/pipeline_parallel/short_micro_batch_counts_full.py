@@ -2,7 +2,7 @@
 
 mistake = 38
 loses = ["pipeline_parallel.Pipeline.uneven"]
-says = ["(?i)loss|gradient"]
+says = ["those with fewer rows have to count less"]
 """
 
 

@@ -1,7 +1,7 @@
 """A split over no stages at all gives an empty list instead of an error.
 
 loses = ["pipeline_parallel.split_layers.edges"]
-says = ["ValueError"]
+says = ["raised no ValueError"]
 """
 
 _right_split_layers = split_layers

@@ -1,7 +1,7 @@
 """A schedule of any other name is taken for 1f1b.
 
 loses = ["pipeline_parallel.Pipeline.errors"]
-says = ["ValueError"]
+says = ["raised no ValueError"]
 """
 
 

@@ -2,7 +2,7 @@
 
 mistake = 40
 loses = ["pipeline_parallel.Pipeline.bubble"]
-says = ["(?i)bubble"]
+says = ["the bubble is"]
 """
 
 

@@ -1,8 +1,8 @@
 """The warm-up of 1f1b is longer than there are micro-batches.
 
 mistake = 40
-loses = ["pipeline_parallel.Pipeline.one_f_one_b"]
-says = ["(?i)1f1b"]
+loses = ["pipeline_parallel.Pipeline.one_f_one_b", "pipeline_parallel.Pipeline"]
+says = ["raised IndexError on rank 0", "schedule=.1f1b."]
 """
 
 

@@ -2,7 +2,7 @@
 
 mistake = 40
 loses = ["pipeline_parallel.Pipeline.in_flight"]
-says = ["(?i)in flight"]
+says = ["under 1f1b . micro-batches are in flight"]
 """
 
 
