@@ -8,6 +8,7 @@ BUDGET ?= local
 SEED ?= 0
 RESULTS ?=
 TESTS ?=
+JOBS ?= 2
 
 RUN := .venv/bin/python
 MARK := .venv/.complete
@@ -32,10 +33,12 @@ grade: $(MARK) ## grade handout/, or SUBMISSION=..., and say where it stands
 	@$(RUN) -m autograder grade "$(SUBMISSION)" $(foreach id,$(ONLY),--only "$(id)") --backend $(BACKEND) --budget $(BUDGET) --seed $(SEED) $(if $(RESULTS),--results "$(RESULTS)")
 
 test: $(MARK) ## the kit's own tests
-	@$(RUN) -m pytest $(TESTS)
+	@$(RUN) -m pytest -n $(JOBS) $(TESTS)
 
 bench: $(MARK) ## speed, as ratios measured in one run
 	@$(RUN) tests/bench.py
+	@$(RUN) tests/bench_all_reduce.py 64
+	@$(RUN) tests/bench_sim.py
 
 handout: $(MARK) ## cut the stubs in handout/ out of solutions/
 	@$(RUN) -m autograder handout

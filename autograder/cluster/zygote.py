@@ -28,8 +28,8 @@ from autograder.cluster.rank import Spec
 from autograder.cluster.rank import main as rank_main
 
 FD_LIMIT = 512
-# What autograd itself imports when a backward first begins at a given gradient: most of a second, in every rank.
-LATE_IMPORTS = ("torch.fx.experimental.symbolic_shapes",)
+# What ranks would import later, each for itself: the first when autograd begins a backward at a given gradient.
+LATE_IMPORTS = ("torch.fx.experimental.symbolic_shapes", "autograder.fabric.sim.rank_side")
 
 
 class Zygote:
