@@ -1,7 +1,7 @@
 """The backward of all_gather_from_region sums everything everywhere and keeps a slice: twice the bytes.
 
 loses = ["tensor_parallel.all_gather_from_region", "tensor_parallel.column_parallel_forward.traffic"]
-says = ["reduce-scatter|bytes"]
+says = ["a reduce-scatter sums"]
 """
 
 

@@ -1,7 +1,7 @@
 """The row-parallel bias is whole, but starts with other values on every rank.
 
 loses = ["tensor_parallel.RowParallelLinear.shards"]
-says = ["bias"]
+says = ["bias does not start at zero"]
 """
 
 

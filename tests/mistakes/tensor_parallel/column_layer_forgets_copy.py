@@ -2,7 +2,7 @@
 
 mistake = 34
 loses = ["tensor_parallel.ColumnParallelLinear", "tensor_parallel.ParallelMLP"]
-says = ["gradient of x"]
+says = ["gradient of x", "part of the gradient alone"]
 """
 
 

@@ -5,7 +5,7 @@ loses = [
     "tensor_parallel.ColumnParallelLinear",
     "tensor_parallel.column_parallel_forward",
 ]
-says = ["order|column"]
+says = ["in another order"]
 """
 
 

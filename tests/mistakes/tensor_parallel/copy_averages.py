@@ -7,7 +7,7 @@ loses = [
     "tensor_parallel.column_parallel_forward",
     "tensor_parallel.ParallelMLP",
 ]
-says = ["sum|average"]
+says = ["average over the ranks"]
 """
 
 

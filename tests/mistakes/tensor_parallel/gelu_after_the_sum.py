@@ -1,7 +1,7 @@
 """The MLP applies gelu after its second layer in place of between the two.
 
 loses = ["tensor_parallel.ParallelMLP"]
-says = ["gelu|forward"]
+says = ["gelu comes after the sum"]
 """
 
 

@@ -1,19 +1,18 @@
-"""Views the gradient as flat memory, which one that is not contiguous cannot be.
+"""Views the gradient as rows of memory, which one that is not contiguous cannot be.
 
 mistake = 35
 loses = [
-    "tensor_parallel.copy_to_region",
+    "tensor_parallel.gather_from_region",
     "tensor_parallel.ColumnParallelLinear",
     "tensor_parallel.column_parallel_forward",
-    "tensor_parallel.ParallelMLP",
 ]
-says = ["contiguous"]
+says = ["not contiguous"]
 """
 
 
-class _CopyTo(_CopyTo):
+class _GatherFrom(_GatherFrom):
     @staticmethod
     def backward(ctx, grad):
-        flat = grad.view(-1).clone()
-        dist.all_reduce(flat, group=ctx.group)
-        return flat.view(grad.shape), None
+        world_size, rank = dist.get_world_size(ctx.group), dist.get_rank(ctx.group)
+        slices = grad.view(-1, world_size, grad.shape[-1] // world_size)
+        return slices[:, rank].reshape(*grad.shape[:-1], -1), None

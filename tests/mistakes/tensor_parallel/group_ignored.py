@@ -5,7 +5,7 @@ loses = [
     "tensor_parallel.RowParallelLinear",
     "tensor_parallel.ParallelMLP",
 ]
-says = ["group"]
+says = ["groups \\\\[0, 2\\\\]", "a group of some ranks"]
 """
 
 

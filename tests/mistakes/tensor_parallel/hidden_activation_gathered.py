@@ -1,7 +1,7 @@
 """The MLP makes its hidden activation whole and cuts it again: right, with twice the collectives.
 
 loses = ["tensor_parallel.ParallelMLP.traffic"]
-says = ["all-gather|one all-reduce"]
+says = ["a whole activation"]
 """
 
 

@@ -1,7 +1,7 @@
 """reduce_from_region overwrites its input with the sum.
 
 loses = ["tensor_parallel.reduce_from_region"]
-says = ["input"]
+says = ["input x was changed"]
 """
 
 

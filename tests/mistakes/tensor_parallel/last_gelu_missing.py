@@ -1,7 +1,7 @@
 """The lecture's network leaves out gelu after the last layer.
 
 loses = ["tensor_parallel.column_parallel_forward"]
-says = ["forward"]
+says = ["gelu is missing after the last"]
 """
 
 

@@ -2,7 +2,7 @@
 
 mistake = 34
 loses = ["tensor_parallel.all_gather_from_region", "tensor_parallel.column_parallel_forward"]
-says = ["reduce-scatter|sum"]
+says = ["reduce-scatter", "part of the gradient alone"]
 """
 
 

@@ -6,7 +6,7 @@ loses = [
     "tensor_parallel.RowParallelLinear",
     "tensor_parallel.ParallelMLP",
 ]
-says = ["whole|times"]
+says = ["3 times too large"]
 """
 
 

@@ -1,7 +1,7 @@
 """Seeds by the rank alone: every layer of a network starts with the same slice.
 
 loses = ["tensor_parallel.ColumnParallelLinear.shards", "tensor_parallel.RowParallelLinear.shards"]
-says = ["same|distinct"]
+says = ["has the same values"]
 """
 
 

@@ -1,7 +1,7 @@
 """Draws the slice from the default generator, which scripts seed alike: all ranks start with the same slice.
 
 loses = ["tensor_parallel.ColumnParallelLinear.shards", "tensor_parallel.RowParallelLinear.shards"]
-says = ["same|distinct"]
+says = ["has the same values"]
 """
 
 

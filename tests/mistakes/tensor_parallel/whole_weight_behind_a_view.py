@@ -2,7 +2,7 @@
 
 mistake = 36
 loses = ["tensor_parallel.ColumnParallelLinear.shards"]
-says = ["whole weight|memory"]
+says = ["keeps more than its share"]
 """
 
 

@@ -2,7 +2,7 @@
 
 mistake = 36
 loses = ["tensor_parallel.ColumnParallelLinear.traffic", "tensor_parallel.ParallelMLP.traffic"]
-says = ["whole weight|memory|all-gather"]
+says = ["makes a whole weight"]
 """
 
 

@@ -2,7 +2,7 @@
 
 mistake = 36
 loses = ["tensor_parallel.RowParallelLinear.shards"]
-says = ["whole weight|memory"]
+says = ["makes more than its share", "whole weight"]
 """
 
 

@@ -2,7 +2,7 @@
 
 mistake = 36
 loses = ["tensor_parallel.ColumnParallelLinear", "tensor_parallel.ParallelMLP"]
-says = ["numel|shape|whole weight|parameters"]
+says = ["not its share", "whole weight"]
 """
 
 

@@ -1,0 +1,48 @@
+"""Where ranks work: in a whole world, or in a mesh of groups that run side by side.
+
+The groups of a mesh work on different values, so that whoever takes the world for the group, or a rank of the one for a
+rank of the other, is wrong rather than stuck.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from hypothesis import strategies as st
+
+Mesh = tuple[tuple[int, ...], ...]
+MESHES: dict[int, tuple[Mesh, ...]] = {4: (((0, 2), (1, 3)), ((0, 3), (1, 2)))}
+
+
+def meshes(world_size: int) -> st.SearchStrategy[Mesh | None]:
+    """The whole world (None), or a mesh that the world size allows."""
+    return st.sampled_from([None, *MESHES.get(world_size, ())])
+
+
+@dataclasses.dataclass(frozen=True)
+class Placed:
+    """What all examples share. `mesh` are the groups (None: the whole world, and `group=None`)."""
+
+    task: str
+    world_size: int
+    mesh: Mesh | None = None
+    seed: int = 0
+
+    @property
+    def groups(self) -> Mesh:
+        """Global ranks of the members of every group."""
+        return self.mesh or (tuple(range(self.world_size)),)
+
+    @property
+    def size(self) -> int:
+        """Members of a group."""
+        return len(self.groups[0])
+
+    def place(self, rank: int) -> tuple[int, int]:
+        """The number of the rank's group, and its rank in it."""
+        return next((g, ranks.index(rank)) for g, ranks in enumerate(self.groups) if rank in ranks)
+
+    def setting(self) -> list[str]:
+        """How many ranks there are, and in which groups."""
+        groups = " and ".join(str(list(ranks)) for ranks in self.groups)
+        return [f"world size {self.world_size}", *([f"groups {groups} side by side"] if self.mesh else [])]
