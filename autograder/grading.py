@@ -71,12 +71,10 @@ def examination(
     if request.budget not in planned.budgets:
         raise assignments.AssignmentError(f"no budget {request.budget!r}: there are {', '.join(planned.budgets)}")
     with contextlib.ExitStack() as stack:
-        scratch = Path(
-            stack.enter_context(tempfile.TemporaryDirectory(prefix="submission-", ignore_cleanup_errors=True))
-        )
-        modules = [problem.name for problem in planned.problems]
-        submission = open_submission(Path(request.submission), scratch, modules)
         cluster = cluster or stack.enter_context(Cluster(planned.limits))
+        scratch = tempfile.TemporaryDirectory(prefix="submission-", dir=cluster.scratch, ignore_cleanup_errors=True)
+        modules = [problem.name for problem in planned.problems]
+        submission = open_submission(Path(request.submission), Path(stack.enter_context(scratch)), modules)
         stack.callback(cluster.release, submission.folder)
         yield Examiner(
             planned,

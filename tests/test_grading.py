@@ -247,9 +247,13 @@ def _children(process: subprocess.Popen[str]) -> list[psutil.Process]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_an_interrupted_grading_leaves_nothing(number: signal.Signals, tmp_path: Path) -> None:
+def test_an_interrupted_grading_leaves_nothing(
+    number: signal.Signals, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scratch = tmp_path_factory.mktemp("scratch")
     target = tmp_path / "results.json"
     target.write_text("the old report")
+    monkeypatch.setenv("TMPDIR", str(scratch))
     process = start("grade", "solutions", "--results", target)
     deadline = time.monotonic() + 120
     while len(_children(process)) < 3 and time.monotonic() < deadline:
@@ -263,6 +267,7 @@ def test_an_interrupted_grading_leaves_nothing(number: signal.Signals, tmp_path:
     _, alive = psutil.wait_procs(children, timeout=30)
     assert not alive
     assert os.listdir(tmp_path) == ["results.json"]
+    assert not os.listdir(scratch)
     assert target.read_text() == "the old report"
 
 

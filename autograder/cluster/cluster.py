@@ -31,11 +31,16 @@ class Cluster:
     def __exit__(self, *_: Any) -> None:
         self.close()
 
+    @property
+    def scratch(self) -> Path:
+        """A folder that is gone when the cluster is, however the grader ended: the zygote sees to it."""
+        return Path(self._zygote.home.name)
+
     def group(self, folder: Path, backend: str, world_size: int) -> RankGroup:
         """The warm group for these; ranks are forked at its first call."""
         key = (folder, backend, world_size)
         if key not in self._groups:
-            self._groups[key] = RankGroup(self._order, Path(self._zygote.home.name), *key, self._limits)
+            self._groups[key] = RankGroup(self._order, self.scratch, *key, self._limits)
         return self._groups[key]
 
     def release(self, folder: Path) -> None:
