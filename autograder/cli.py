@@ -21,7 +21,7 @@ KIT_FAILED, UNUSABLE = 1, 2
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
     """Grades the assignment on parallelism, from one GPU to many."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    signal.signal(signal.SIGTERM, _terminated)
 
 
 @main.command()
@@ -51,8 +51,9 @@ def grade(
         report = _graded(planned, selected, submission, backend=backend, budget=budget, seed=seed, only=_split(only))
     except (AssignmentError, SubmissionError, ReportError) as error:
         _fail(str(error), UNUSABLE)
-    except KeyboardInterrupt:
-        _fail("interrupted: nothing was graded and nothing was written", 128 + signal.SIGINT)
+    except KeyboardInterrupt as interrupt:
+        number = interrupt.args[0] if interrupt.args else signal.SIGINT
+        _fail("interrupted: nothing was graded and nothing was written", 128 + number)
     except OSError as error:
         _fail(f"the grading broke off, and nothing was written: {error}", KIT_FAILED)
     _hand_out(report, results)
@@ -89,6 +90,11 @@ def _hand_out(report: Report, results: tuple[Path, ...]) -> None:
             write_report(report, path)
     except ReportError as error:
         _fail(str(error), KIT_FAILED)
+
+
+def _terminated(number: int, _: Any) -> NoReturn:
+    """SIGTERM ends a grading as Ctrl-C does: SystemExit would be one failed check to pytest."""
+    raise KeyboardInterrupt(number)
 
 
 def _split(only: tuple[str, ...]) -> tuple[str, ...]:

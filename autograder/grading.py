@@ -114,8 +114,8 @@ def _run(examiner: Examiner, selected: Sequence[PlannedCheck], planned: Assignme
         *("-p", "no:terminal", "-p", "no:cacheprovider", "-o", "timeout_method=signal", "-o", "addopts="),
     ]
     code = pytest.main(arguments, plugins=[plugin])
-    if plugin.interrupted:
-        raise KeyboardInterrupt
+    if plugin.interrupt is not None:
+        raise KeyboardInterrupt(*plugin.interrupt.args)
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) and not plugin.errors:
         plugin.errors.append(f"the checks did not run: pytest ended with {code!s}")
     return plugin.errors

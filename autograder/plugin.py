@@ -71,7 +71,7 @@ class GradingPlugin:
         self._selected = [check.id for check in selected]
         self._planned = {check.id for check in planned.plan()}
         self.errors: list[str] = []
-        self.interrupted = False
+        self.interrupt: BaseException | None = None
 
     def pytest_configure(self, config: pytest.Config) -> None:
         config.stash[EXAMINER] = self._examiner
@@ -99,4 +99,4 @@ class GradingPlugin:
             self.errors.append(report.longreprtext.strip().splitlines()[-1])
 
     def pytest_keyboard_interrupt(self, excinfo: Any) -> None:
-        self.interrupted = True
+        self.interrupt = excinfo.value
