@@ -29,8 +29,8 @@ def disagreement(outcome: Outcome) -> str:
     """
     calls = [_calls(rank) for rank in outcome.ranks]
     for kind in dict.fromkeys(kind for called in calls for kind in called):
-        members = [rank for rank in kind[1] if rank < len(outcome.ranks)]
-        told = _sizes(kind, members, calls) or _counts(kind, members, calls, outcome)
+        members = [rank for rank in kind[1] if 0 <= rank < len(outcome.ranks)]
+        told = members and (_sizes(kind, members, calls) or _counts(kind, members, calls, outcome))
         if told:
             return told
     return ""
