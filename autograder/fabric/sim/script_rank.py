@@ -69,10 +69,9 @@ def _run(script: str) -> int:
 
 
 def _separate(output: int) -> None:
-    """A process group of its own, so that all of it can be killed; an end with the parent's; output into the pipe."""
+    """A process group of its own, so that all of it can be killed; output into the pipe."""
     os.setpgid(0, 0)
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.dup2(output, 1)
     os.dup2(output, 2)
@@ -80,6 +79,12 @@ def _separate(output: int) -> None:
     sys.stdout = open(1, "w", buffering=1, closefd=False)
     sys.stderr = open(2, "w", buffering=1, closefd=False)
     torch.set_num_threads(1)
+
+
+def end_with_parent() -> None:
+    """Has this process killed when the one that forked it ends, where the system can do that."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _redirect(rank: int, world_size: int) -> None:
