@@ -13,7 +13,7 @@ JOBS ?= 2
 RUN := .venv/bin/python
 MARK := .venv/.complete
 
-.PHONY: help setup grade test bench handout release clean
+.PHONY: help setup grade test test-all bench handout release clean
 
 help: ## these lines
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +34,9 @@ grade: $(MARK) ## grade handout/, or SUBMISSION=..., and say where it stands
 
 test: $(MARK) ## the kit's own tests
 	@$(RUN) -m pytest -n $(JOBS) $(TESTS)
+
+test-all: $(MARK) ## the same, with every wrong submission and every schedule (long)
+	@$(RUN) -m pytest -n $(JOBS) -m "" $(TESTS)
 
 bench: $(MARK) ## speed, as ratios measured in one run
 	@$(RUN) tests/bench.py

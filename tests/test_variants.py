@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -16,7 +17,20 @@ from autograder.report.failure import plain
 from autograder.report.model import Report, Status
 
 PROBLEMS = [problem.name for problem in load().problems]
-WRONG = [pytest.param(p, *v.values, id=f"{p}-{v.id}") for p in PROBLEMS for v in variants("mistakes", p)]
+
+
+def _wrong() -> Iterator[Any]:
+    """One file for each number in the list of mistakes; the others are for a thorough run."""
+    tried = set()
+    for problem in PROBLEMS:
+        for variant in variants("mistakes", problem):
+            number = described(variant.values[0]).mistake
+            marks = [pytest.mark.thorough] if number is None or number in tried else []
+            tried.add(number)
+            yield pytest.param(problem, *variant.values, id=f"{problem}-{variant.id}", marks=marks)
+
+
+WRONG = list(_wrong())
 RIGHT = [pytest.param(p, *v.values, id=f"{p}-{v.id}") for p in PROBLEMS for v in variants("unusual", p)]
 
 
