@@ -220,7 +220,7 @@ class RecordingGroup(dist.ProcessGroup):
 
     def __repr__(self) -> str:
         """As torch's errors show it: no address, which would make two reports of the same failure differ."""
-        return f"the group of ranks {list(self._ranks)}"
+        return f"<ranks {', '.join(map(str, self._ranks))}>"
 
     def send(self, tensors: list[torch.Tensor], dst: int, tag: int = 0) -> dist.Work:
         return self._point_to_point("send", self._inner.send, tensors, dst, tag)
