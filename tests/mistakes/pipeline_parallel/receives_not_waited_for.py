@@ -1,7 +1,7 @@
 """The stage runs on a buffer whose irecv nobody has waited for.
 
 loses = ["pipeline_parallel.Pipeline"]
-says = ["never waits for its|in flight|before"]
+says = ["reads the buffer of its batch_isend_irecv"]
 """
 
 

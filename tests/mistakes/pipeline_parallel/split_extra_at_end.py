@@ -1,7 +1,7 @@
 """The layers that are left over go to the last stages, one each.
 
 loses = ["pipeline_parallel.split_layers"]
-says = ["the layers left over go to the first stages"]
+says = ["the layers left over go"]
 """
 
 
