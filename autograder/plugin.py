@@ -99,4 +99,6 @@ class GradingPlugin:
             self.errors.append(report.longreprtext.strip().splitlines()[-1])
 
     def pytest_keyboard_interrupt(self, excinfo: Any) -> None:
-        self.interrupt = excinfo.value
+        # pytest ends a collection with errors in the same way; those are in `errors` already
+        if not isinstance(excinfo.value, pytest.Session.Interrupted):
+            self.interrupt = excinfo.value

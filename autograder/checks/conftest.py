@@ -8,6 +8,8 @@ import pytest
 
 from autograder import plugin
 
+collect_ignore_glob = ["examples/*", "judges/*", "meaning/*"]
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     plugin.add_options(parser)

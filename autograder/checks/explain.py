@@ -84,11 +84,18 @@ def _judged(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:
         return None
     notes = {line.rank: line for line in verdict.lines}
     rows = [
-        RankView(rank=r.rank, note=notes[r.rank].text if r.rank in notes else _doing(r), wrong=r.rank in verdict.ranks)
+        RankView(rank=r.rank, note=_note(r, verdict, notes.get(r.rank)), wrong=r.rank in verdict.ranks)
         for r in outcome.ranks
     ]
     where = [f"{os.path.basename(line.file)}:{line.line}" for line in verdict.lines if line.file]
     return Status.FAILED, Mismatch(headline=verdict.summary, ranks=tuple(rows), where=tuple(dict.fromkeys(where)))
+
+
+def _note(rank: RankOutcome, verdict: verdicts.Verdict, line: verdicts.RankLine | None) -> str:
+    """What the verdict says of a rank, unless it is what the headline says already."""
+    if line is None:
+        return _doing(rank)
+    return "" if line.text == verdict.summary else line.text
 
 
 def _died(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:

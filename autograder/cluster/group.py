@@ -70,7 +70,11 @@ class RankGroup:
                 control.sendall(messages.encode(request, inputs))
             except OSError:
                 pass  # the rank is dead or deaf; reading from it will tell
-        outcome = self._collect(inboxes)
+        try:
+            outcome = self._collect(inboxes)
+        except BaseException:
+            self.kill()  # whatever broke off the example, its replies must not be taken for the next one's
+            raise
         if not outcome.returned:
             self.kill()
         return outcome

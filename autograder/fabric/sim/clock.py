@@ -9,7 +9,8 @@ to the end of all work queued (or of one stream's). So a function that launches 
 reads the clock without synchronising.
 
 `install` makes Python's clocks follow: time.time, monotonic, perf_counter and their _ns forms, and sleep; and the
-synchronize functions of torch's devices. The clocks count from 1 second, so that a reading is never 0.
+synchronize functions of torch's devices. The clocks count from 1 second, so that a reading is never 0. Processor time
+(time.process_time, thread_time) stands still, as it does for whoever waits or sleeps.
 """
 
 import math
@@ -67,6 +68,8 @@ def install(clock: Clock) -> None:
     """Makes the clocks of this process follow `clock`, for good."""
     time.time = time.monotonic = time.perf_counter = clock.read
     time.time_ns = time.monotonic_ns = time.perf_counter_ns = clock.read_ns
+    time.process_time = time.thread_time = lambda: START
+    time.process_time_ns = time.thread_time_ns = lambda: round(START * 1e9)
     time.sleep = clock.spend
 
     def synchronize(device: object = None) -> None:

@@ -1,0 +1,116 @@
+"""Problem 2: what must hold of figures, fits and tables, and of measured time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from autograder.checks.claims import claim
+from autograder.checks.examples import bandwidth as examples
+from autograder.checks.examples import timing
+from autograder.checks.judges.bandwidth import figures, fitted, printed
+from autograder.checks.judges.timing import CLOCK, benchmarked, timed
+
+# Time is virtual on the simulated cluster, so that the truth is known and no machine's noise comes in.
+SIMULATED, REAL, BOTH = ("sim",), ("real",), ("sim", "real")
+
+
+def _claim(name: str, task: str, judge: Any, backends: tuple[str, ...] = REAL) -> Any:
+    return claim("bandwidth", name, (task,), judge, backends)
+
+
+@_claim("factors", "sent_bytes", figures)
+def test_factors(task: str, world_size: int) -> st.SearchStrategy[examples.Figures]:
+    """{task} knows nccl-tests' factors for every collective and world size"""
+    return examples.figures(task)
+
+
+@_claim("unknown", "sent_bytes", figures)
+def test_unknown(task: str, world_size: int) -> st.SearchStrategy[examples.Figures]:
+    """{task} refuses a collective that it does not know"""
+    return examples.unknown(task)
+
+
+@_claim("busbw", "bandwidth", figures)
+def test_busbw(task: str, world_size: int) -> st.SearchStrategy[examples.Figures]:
+    """{task} is the bus bandwidth, in bytes per second, and refuses an unknown collective"""
+    return examples.figures(task) | examples.unknown(task)
+
+
+def _timing(name: str, omission: str, backends: tuple[str, ...] = SIMULATED, count_calls: bool = False) -> Any:
+    return _claim(name, "time_collective", timed(omission, count_calls), backends)
+
+
+@_timing("steady", f"seconds of one call, the mean of all measured ones. {CLOCK}", BOTH)
+def test_steady(task: str, world_size: int) -> st.SearchStrategy[timing.Timing]:
+    """{task} gives the mean seconds of a call"""
+    return timing.steady(world_size)
+
+
+@_timing("warmup", "the first calls are slow: make the warm-up calls before you read the clock", count_calls=True)
+def test_warmup(task: str, world_size: int) -> st.SearchStrategy[timing.Timing]:
+    """{task} leaves slow first calls to the warm-up"""
+    return timing.slow_first(world_size)
+
+
+@_timing(
+    "synchronize",
+    "the device works on after a call has returned: synchronise before each reading of the clock, the first (warm-up "
+    "calls may still be at work) and the last",
+)
+def test_synchronize(task: str, world_size: int) -> st.SearchStrategy[timing.Timing]:
+    """{task} waits for the device before it reads the clock"""
+    return timing.asynchronous(world_size)
+
+
+@_timing("slowest", "the slowest rank's time is due, the same number on every rank: exchange the durations", BOTH)
+def test_slowest(task: str, world_size: int) -> st.SearchStrategy[timing.Timing]:
+    """{task} gives the slowest rank's time, on every rank"""
+    return timing.unequal(world_size)
+
+
+@_timing(
+    "arrivals",
+    "ranks do not arrive together: whoever is early measures how late the others are, unless a barrier before the "
+    "first reading of the clock lets all start together",
+)
+def test_arrivals(task: str, world_size: int) -> st.SearchStrategy[timing.Timing]:
+    """{task} does not take a rank that comes late for a slow collective"""
+    return timing.apart(world_size)
+
+
+@_timing("barrier", "a barrier takes about as long as this call: none may lie between the two readings of the clock")
+def test_barrier(task: str, world_size: int) -> st.SearchStrategy[timing.Timing]:
+    """{task} measures the calls and nothing else"""
+    return timing.short(world_size)
+
+
+@_timing("groups", "only the group's ranks measure: is group passed to the barrier, and where results are exchanged?")
+def test_groups(task: str, world_size: int) -> st.SearchStrategy[timing.Timing]:
+    """{task} works in a group of some of the ranks"""
+    return timing.grouped(world_size)
+
+
+@_claim("exact", "fit_latency_bandwidth", fitted)
+def test_exact(task: str, world_size: int) -> st.SearchStrategy[examples.Line]:
+    """{task} finds latency and bandwidth of an exact line"""
+    return examples.lines(noise=0.0)
+
+
+@_claim("noisy", "fit_latency_bandwidth", fitted)
+def test_noisy(task: str, world_size: int) -> st.SearchStrategy[examples.Line]:
+    """{task} makes the sum of the squared relative errors least, and refuses what has no line"""
+    return examples.lines(noise=0.05)
+
+
+@_claim("rows", "benchmark", benchmarked, BOTH)
+def test_rows(task: str, world_size: int) -> st.SearchStrategy[timing.Benchmark]:
+    """{task} gives a row for each size, of the tensors that were really used"""
+    return timing.benchmarks(world_size)
+
+
+@_claim("table", "format_table", printed)
+def test_table(task: str, world_size: int) -> st.SearchStrategy[examples.Table]:
+    """{task} prints sizes, times and bandwidths as plain numbers"""
+    return examples.tables()

@@ -1,0 +1,169 @@
+"""Judges of measured time: against the virtual clock of the simulated cluster, where the truth is known exactly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from autograder.checks.example import Mismatch
+from autograder.checks.examples.timing import Benchmark, Timing
+from autograder.checks.judges.bandwidth import LARGE_SIDE, UNITS, close, number, said
+from autograder.checks.meaning.bandwidth import FACTORS, simulated_seconds, used_bytes
+from autograder.cluster.outcome import Outcome, RankOutcome
+from autograder.report.model import RankView
+
+WITHIN = 0.01  # of the truth
+LARGE = 100_000  # bytes from which on a benchmark's time says something
+Judge = Callable[[Timing, Outcome], Mismatch | None]
+
+
+def timed(omission: str, count_calls: bool = False) -> Judge:
+    """A judge of time_collective. `omission` is what whoever is wrong here has most likely left out."""
+
+    def judge(example: Timing, outcome: Outcome) -> Mismatch | None:
+        measuring = [outcome.ranks[rank] for rank in example.measuring()]
+        if count_calls:
+            mismatch = _miscounted(example, measuring, omission)
+            if mismatch is not None:
+                return mismatch
+        got = {rank.rank: number(_value(rank, "seconds")) for rank in measuring}
+        if outcome.seconds is None:
+            return _plausible(example, measuring, got)
+        truth = {rank: example.truth(rank) for rank in got}
+        wrong = {rank for rank in got if not close(got[rank], truth[rank], WITHIN)}
+        if not wrong:
+            return None
+        first = min(wrong)
+        rows = tuple(
+            RankView(rank=rank, got=_ms(got[rank]), expected=_ms(truth[rank]), wrong=rank in wrong) for rank in got
+        )
+        clues = _clues(example, got, truth, first)
+        return Mismatch(
+            headline=f"rank {first} measures {_ms(got[first])} a call, where a call takes {_ms(truth[first])}",
+            ranks=rows,
+            hints=clues or (omission,),
+        )
+
+    return judge
+
+
+def _value(rank: RankOutcome, name: str) -> object:
+    return rank.value.get(name) if isinstance(rank.value, dict) else None
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1e3:.6g} ms"
+
+
+def _miscounted(example: Timing, measuring: list[RankOutcome], omission: str) -> Mismatch | None:
+    """Exactly warmup + iterations calls are made."""
+    due = example.warmup + example.iterations
+    calls = {rank.rank: _value(rank, "calls") for rank in measuring}
+    wrong = [rank for rank, count in calls.items() if count != due]
+    if not wrong:
+        return None
+    rows = tuple(
+        RankView(rank=rank, got=f"{count} calls", expected=f"{due} calls", wrong=count != due)
+        for rank, count in calls.items()
+    )
+    return Mismatch(
+        headline=f"rank {wrong[0]} makes {calls[wrong[0]]} calls, where {example.warmup} for the warm-up and "
+        f"{example.iterations} to measure are due",
+        ranks=rows,
+        hints=(omission,),
+    )
+
+
+def _plausible(example: Timing, measuring: list[RankOutcome], got: dict[int, float]) -> Mismatch | None:
+    """On a real machine: a positive number, and where ranks are not alike the same on all of them."""
+    positive = all(math.isfinite(seconds) and seconds > 0 for seconds in got.values())
+    same = len(set(example.own)) == 1 or len(set(got.values())) == 1
+    if positive and same:
+        return None
+    rows = tuple(RankView(rank=rank.rank, got=str(_value(rank, "seconds"))) for rank in measuring)
+    what = "gives ranks different results" if positive else "gives no positive number of seconds"
+    return Mismatch(headline=f"time_collective {what}", ranks=rows)
+
+
+def _clues(example: Timing, got: dict[int, float], truth: dict[int, float], first: int) -> tuple[str, ...]:
+    """What the number is, if it is something known."""
+    ratio = got[first] / truth[first]
+    known = (
+        (1e3, "this is in milliseconds: seconds are asked for"),
+        (1e6, "this is in microseconds: seconds are asked for"),
+        (example.iterations, "this is the time of all iterations together: seconds of one call are asked for"),
+        (example.iterations / 20, f"this is divided by 20: {example.iterations} iterations were made"),
+    )
+    for factor, hint in known:
+        if factor != 1 and close(ratio, factor, WITHIN):
+            return (hint,)
+    if any(math.isnan(seconds) for seconds in got.values()):
+        return ("a number of seconds is to be returned, on every rank",)
+    if example.factors != (1,):
+        return ("calls differ here: the mean of all measured calls is asked for. " + CLOCK,)
+    return ()
+
+
+CLOCK = "The clock is time.perf_counter; time.process_time stands still while a rank waits"
+
+
+def benchmarked(example: Benchmark, outcome: Outcome) -> Mismatch | None:
+    """A row a size: of the tensors really used, with bandwidths that follow from it, at a plausible time."""
+    for number_of_rank in example.measuring():
+        rank = outcome.ranks[number_of_rank]
+        rows = said(outcome, "rows", rank.rank)
+        if len(rows) != len(example.sizes):
+            return Mismatch(headline=f"benchmark returns {len(rows)} rows for {len(example.sizes)} sizes")
+        for requested, row in zip(example.sizes, rows, strict=True):
+            mismatch = _row(example, outcome, rank, requested, [number(text) for text in row])
+            if mismatch is not None:
+                return mismatch
+        if _value(rank, "refuses") is not True:
+            return Mismatch(headline="benchmark takes the unknown collective 'all_scatter', where a ValueError is due")
+    return None
+
+
+def _row(example: Benchmark, outcome: Outcome, rank: RankOutcome, requested: int, row: list[float]) -> Mismatch | None:
+    size, seconds, algbw, busbw = row
+    n = example.size
+
+    def wrong(headline: str, got: str, expected: str, *hints: str) -> Mismatch:
+        view = RankView(rank=rank.rank, got=got, expected=expected, wrong=True)
+        return Mismatch(headline=f"{headline} in the row of {requested} bytes", ranks=(view,), hints=hints)
+
+    used = used_bytes(example.task, requested, example.dtype.itemsize, n)
+    if size != used:
+        return wrong("size_bytes is wrong", f"{size:.0f}", str(used), *_size_clues(example, requested, size, used))
+    moved = [op.nbytes for op in rank.operations if op.kind == example.task]
+    if moved.count(used) < example.iterations:
+        seen = ", ".join(map(str, sorted(set(moved) - {8}))) or "none"
+        return wrong(
+            "the tensors have another size than the row says",
+            f"{example.task} of {seen} bytes",
+            f"at least {example.iterations} of {used} bytes",
+            *_size_clues(example, requested, 0.0, used),
+        )
+    if not (math.isfinite(seconds) and seconds > 0):
+        return wrong("seconds is no positive number", str(seconds), "a positive number")
+    expected_algbw, expected_busbw = size / seconds, FACTORS[example.task](n) * size / seconds
+    for name, got, expected in (("algbw", algbw, expected_algbw), ("busbw", busbw, expected_busbw)):
+        if not close(got, expected, 1e-6):
+            formula = "size_bytes / seconds" if name == "algbw" else "bandwidth(collective, size_bytes, n, seconds)"
+            return wrong(f"{name} is wrong", f"{got:.6g}", f"{expected:.6g} bytes per second, {formula}", UNITS)
+    truth = simulated_seconds(example.task, used, n)
+    if outcome.seconds is not None and used >= LARGE and not 0.5 < seconds / truth < 2:
+        return wrong(
+            "seconds is far from what a call takes",
+            _ms(seconds),
+            _ms(truth),
+            f"of one call, in seconds; {example.iterations} iterations were asked for. {CLOCK}",
+        )
+    return None
+
+
+def _size_clues(example: Benchmark, requested: int, size: float, used: int) -> tuple[str, ...]:
+    if size * example.size == used:
+        return (LARGE_SIDE.format(example.task),)
+    if size == requested:
+        return ("the size asked for is no whole number of elements on each rank: the row holds the size really used",)
+    return ("a tensor has numel * dtype.itemsize bytes",)

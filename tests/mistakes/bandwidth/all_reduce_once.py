@@ -1,9 +1,0 @@
-"""All-reduce's factor lacks the 2: only its reduce-scatter half is counted.
-
-mistake = 21
-loses = ["bandwidth.sent_bytes", "bandwidth.bandwidth", "bandwidth.benchmark"]
-says = ["all_reduce"]
-"""
-
-
-_BUS_FACTORS["all_reduce"] = lambda n: (n - 1) / n
