@@ -1,4 +1,4 @@
-# Problem 2: Data parallelism. Write what raises NotImplementedError, in any order; names and arguments stay as they are.
+# Problem 3: Data parallelism. Write what raises NotImplementedError, in any order; names and arguments stay as they are.
 # What is asked: assignment/data_parallel.md. Where you stand: make grade ONLY=data_parallel
 """Data parallelism: every rank holds the whole model and a slice of the batch.
 

@@ -1,4 +1,4 @@
-# Problem 4: Pipeline parallelism. Write what raises NotImplementedError, in any order; names and arguments stay as they are.
+# Problem 5: Pipeline parallelism. Write what raises NotImplementedError, in any order; names and arguments stay as they are.
 # What is asked: assignment/pipeline_parallel.md. Where you stand: make grade ONLY=pipeline_parallel
 """Problem 5, pipeline parallelism: cut the depth of a network and keep every stage busy.
 

@@ -1,4 +1,4 @@
-# Problem 3: Tensor parallelism. Write what raises NotImplementedError, in any order; names and arguments stay as they are.
+# Problem 4: Tensor parallelism. Write what raises NotImplementedError, in any order; names and arguments stay as they are.
 # What is asked: assignment/tensor_parallel.md. Where you stand: make grade ONLY=tensor_parallel
 """Problem 4: tensor parallelism, one layer's weight cut over the ranks of a group.
 

@@ -1,0 +1,10 @@
+"""Divides by world size times the time, but counts one rank's bytes.
+
+mistake = 21
+loses = ["bandwidth.bandwidth", "bandwidth.benchmark"]
+says = ["an n-th of it"]
+"""
+
+
+def bandwidth(collective, size_bytes, world_size, seconds):
+    return sent_bytes(collective, size_bytes, world_size) / (world_size * seconds)
