@@ -48,3 +48,8 @@ def test_a_call_too_few() -> None:
 def test_sizes_of_ones_own() -> None:
     first, second = replied(0, called("all_to_all", 8, 2)), replied(1, called("all_to_all", 16, 2))
     assert disagreement(Outcome(ranks=(first, second))) == ""
+
+
+def test_an_operation_without_a_known_group_says_nothing() -> None:
+    bare = Operation("all_reduce", "all_reduce", -1, 8, 0, (), 0.0, 1.0, "data_parallel.py", 2)
+    assert disagreement(Outcome(ranks=(replied(0, bare), replied(1)))) == ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from typing import Any
 
@@ -136,7 +137,14 @@ def test_unused(task: str, world_size: int) -> st.SearchStrategy[Training]:
 def test_accumulation(task: str, world_size: int) -> st.SearchStrategy[Training]:
     """{task} adds up micro-batches inside no_sync without a message, and averages their sum once"""
     drawn = layers(["linear", "branch"], (1, 4))
-    return trainings(world_size, drawn, micros=(2, 3), skips=True)
+
+    def after_a_plain_step(example: Training) -> Training:
+        """Branches are left out of the last micro-batch alone: every gradient is there, though it did not come last."""
+        last = frozenset((step + 1, len(example.rows[step]) - 1, *rest) for step, _, *rest in example.here)
+        rows = (example.rows[0][:1], *example.rows)
+        return dataclasses.replace(example, rows=rows, here=last, everywhere=frozenset())
+
+    return trainings(world_size, drawn, steps=(1, 2), micros=(2, 3), skips=True).map(after_a_plain_step)
 
 
 @_claim("buckets", CLASS, bucketed, weight=TRAINING)
@@ -144,7 +152,7 @@ def test_buckets(task: str, world_size: int) -> st.SearchStrategy[Training]:
     """{task} packs gradients of one dtype into buckets within the cap, about as few as can be"""
     drawn = layers(["linear"], (4, 9), dtypes=BOTH, widths=st.integers(2, 4))
     caps = st.sampled_from([300 / MB, 520 / MB, 130 / MB, 60 / MB, 1e6])
-    return trainings(world_size, drawn, caps=caps, steps=(2, 2), micros=(1, 2))
+    return trainings(world_size, drawn, caps=caps, steps=(2, 2))
 
 
 @_claim("overlap", CLASS, functools.partial(overlapped, LINK), weight=TRAINING, backends=("sim",))

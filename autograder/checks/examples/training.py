@@ -169,7 +169,7 @@ def trainings(
 
 @st.composite
 def timed_trainings(draw: st.DrawFn, world_size: int, link: Link) -> Training:
-    """Trainings on the simulated cluster: one bucket a layer, backward up to twice as slow as the network, or as fast."""
+    """Trainings on the simulated cluster: one bucket a layer, backward between half and twice as slow as the network."""
     width = draw(st.integers(4, 8))
     nbytes = 8 * width**2
     ratio = draw(st.sampled_from([0.5, 1.0, 2.0]))

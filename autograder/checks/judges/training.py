@@ -127,7 +127,7 @@ def _foreign(example: Training, outcome: Outcome) -> Mismatch | None:
 
 
 def accumulated(example: Training, outcome: Outcome) -> Mismatch | None:
-    """Nothing is sent inside no_sync; the sum of all micro-batches is averaged, in the backward of the last."""
+    """Nothing is sent inside no_sync, the sum of all micro-batches is averaged, and no_sync ends where it ends."""
     for number in example.ranks:
         for step, (start, last, _, _) in enumerate(outcome.ranks[number].value["begun"]):
             if last > start:
@@ -138,16 +138,22 @@ def accumulated(example: Training, outcome: Outcome) -> Mismatch | None:
                     hints=("only the last micro-batch, outside of no_sync(), sends",),
                 )
     mismatch = trained(example, outcome)
-    if mismatch is not None or example.size == 1 or not any(p.requires_grad for p in example.network.parameters()):
+    if mismatch is not None:
         return mismatch
     for member, number in enumerate(example.ranks):
-        for step, (_, last, end, _) in enumerate(outcome.ranks[number].value["begun"]):
-            complete = not example.skipped(step, len(example.rows[step]) - 1, member)
-            if complete and end == last:
-                return Mismatch(
-                    headline=f"rank {number} launches no bucket during backward of step {step + 1}'s last micro-batch",
-                    hints=("after no_sync() has ended, buckets are launched again as soon as they are complete",),
-                )
+        complete = [
+            (step, end - last)
+            for step, (_, last, end, _) in enumerate(outcome.ranks[number].value["begun"])
+            if not example.skipped(step, len(example.rows[step]) - 1, member)
+        ]
+        launched = [step for step, launches in complete if launches]
+        idle = [step for step, launches in complete if not launches]
+        if launched and idle:
+            return Mismatch(
+                headline=f"rank {number} launches buckets during backward of step {launched[0] + 1}, but none during that "
+                f"of step {idle[0] + 1}, whose last micro-batch is outside of no_sync() as well",
+                hints=("after no_sync() has ended, buckets are launched again as soon as they are complete",),
+            )
     return None
 
 
@@ -182,32 +188,38 @@ def bucketed(example: Training, outcome: Outcome) -> Mismatch | None:
 
 
 def overlapped(link: Link, example: Training, outcome: Outcome) -> Mismatch | None:
-    """Right gradients, and from the second step on in at most 1.1 of the time that overlapping buckets need."""
+    """Right gradients, and from the second step on in at most 1.1 of the time that overlapping buckets need.
+
+    The small message that tells which parameters were used is tolerated here as well, once.
+    """
     mismatch = bucketed(example, outcome)
     if mismatch is not None:
         return mismatch
     layers, compute = len(example.layers), example.compute
     send = all_reduce_seconds(_parameter_bytes(example)[0][1], example.size, link)
-    bound = finish_bound([compute * (k + 1) for k in range(layers)], [send] * layers)
+    last = finish_bound([compute * (k + 1) for k in range(layers)], [send] * layers)
     for number in example.ranks:
         value = outcome.ranks[number].value
         for step in range(1, len(example.rows)):
-            seconds, (_, start, end, _) = value["seconds"][step], value["begun"][step]
+            seconds, (_, start, end, stop) = value["seconds"][step], value["begun"][step]
+            small = [op.nbytes for op in outcome.ranks[number].operations[start:stop] if op.nbytes <= SLACK_BYTES * layers]
+            bound = last + sum(all_reduce_seconds(nbytes, example.size, link) for nbytes in small[:1])
             if seconds > ALLOWED * bound:
                 return Mismatch(
-                    headline=f"step {step + 1} takes {seconds * 1e6:.0f} us on rank {number}, from the start of backward "
-                    f"until finish_gradient_synchronization() returns; {bound * 1e6:.0f} us are the bound",
+                    headline=f"step {step + 1} takes {seconds * 1e6:.0f} us on rank {number} until "
+                    f"finish_gradient_synchronization() returns; the bound is {bound * 1e6:.0f} us",
                     ranks=(
                         RankView(
                             rank=number,
-                            got=f"{seconds * 1e6:.0f} us, {end - start} of {layers} buckets launched during backward",
+                            got=f"{seconds * 1e6:.0f} us, {end - start} launches during backward",
                             expected=f"<= {ALLOWED * bound * 1e6:.0f} us",
                             wrong=True,
                         ),
                     ),
                     hints=(
-                        f"backward takes {layers} x {compute * 1e6:.0f} us, a bucket {send * 1e6:.0f} us on the network: "
-                        "launch each as soon as its gradients are ready, with async_op=True, and wait in finish only",
+                        f"a backward takes {layers} x {compute * 1e6:.0f} us, each of {layers} buckets "
+                        f"{send * 1e6:.0f} us on the network: launch them as soon as their gradients are ready, with "
+                        "async_op=True, and wait in finish only",
                     ),
                 )
     return None

@@ -1,6 +1,6 @@
 """The group is ignored, so its members wait for ranks that never call.
 
-loses = ["data_parallel.broadcast_parameters", "data_parallel.DistributedDataParallel.lockstep"]
+loses = ["data_parallel.broadcast_parameters", "data_parallel.DistributedDataParallel"]
 says = ['broadcast']
 """
 

@@ -1,7 +1,7 @@
 """A bucket is closed only after it has grown over the cap.
 
 mistake = 30
-loses = ["data_parallel.DistributedDataParallel.buckets"]
+loses = ["data_parallel.DistributedDataParallel.buckets", "data_parallel.DistributedDataParallel.overlap"]
 says = ['cap']
 """
 

@@ -1,7 +1,7 @@
 """Buckets are launched as they become ready, in an order that differs by rank where a branch is unused.
 
 mistake = 26
-loses = ["data_parallel.DistributedDataParallel.unused"]
+loses = ["data_parallel.DistributedDataParallel.unused", "data_parallel.DistributedDataParallel.accumulation"]
 says = ['gradient|order']
 """
 

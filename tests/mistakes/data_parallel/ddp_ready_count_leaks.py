@@ -1,7 +1,7 @@
 """What an incomplete bucket still waits for is kept for the next step, which launches it too early.
 
 mistake = 27
-loses = ["data_parallel.DistributedDataParallel.unused"]
+loses = ["data_parallel.DistributedDataParallel.unused", "data_parallel.DistributedDataParallel.accumulation"]
 says = ['gradient']
 """
 

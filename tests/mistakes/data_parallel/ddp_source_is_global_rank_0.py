@@ -1,6 +1,6 @@
 """A group without rank 0 is told to broadcast from rank 0.
 
-loses = ["data_parallel.DistributedDataParallel.lockstep"]
+loses = ["data_parallel.DistributedDataParallel"]
 says = ['rank 0|src|group']
 """
 

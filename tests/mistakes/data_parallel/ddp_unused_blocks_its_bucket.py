@@ -1,8 +1,8 @@
 """A bucket that backward did not complete is never sent, and its other gradients stay local.
 
 mistake = 27
-loses = ["data_parallel.DistributedDataParallel.unused"]
-says = ['own gradient']
+loses = ["data_parallel.DistributedDataParallel.unused", "data_parallel.DistributedDataParallel.accumulation"]
+says = ['own gradient|has returned']
 """
 
 

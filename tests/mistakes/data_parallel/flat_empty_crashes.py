@@ -1,8 +1,8 @@
 """A module with nothing to train crashes.
 
 mistake = 26
-loses = ["data_parallel.average_gradients_flat.missing"]
-says = ['train']
+loses = ["data_parallel.average_gradients_flat.missing", "data_parallel.average_gradients_flat.one_message"]
+says = ['layers none']
 """
 
 
