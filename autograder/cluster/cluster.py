@@ -11,6 +11,9 @@ from autograder.assignment import Limits
 from autograder.cluster import launch
 from autograder.cluster.group import GroupFailed, RankGroup
 
+# Ranks kept warm at a time, some tens of megabytes each; beyond that the groups unused for longest are ended.
+WARM_RANKS = 64
+
 
 class Cluster:
     """Ranks for one grading or many; a context manager that leaves no process and no file behind.
@@ -39,9 +42,12 @@ class Cluster:
     def group(self, folder: Path, backend: str, world_size: int) -> RankGroup:
         """The warm group for these; ranks are forked at its first call."""
         key = (folder, backend, world_size)
-        if key not in self._groups:
-            self._groups[key] = RankGroup(self._order, self.scratch, *key, self._limits)
-        return self._groups[key]
+        group = self._groups.pop(key, None) or RankGroup(self._order, self.scratch, *key, self._limits)
+        self._groups[key] = group  # the last one used stands last
+        others = [other for other in self._groups.values() if other.warm and other is not group]
+        while others and world_size + sum(other.world_size for other in others) > WARM_RANKS:
+            others.pop(0).kill()
+        return group
 
     def release(self, folder: Path) -> None:
         """Kills the groups of one submission; others stay warm."""

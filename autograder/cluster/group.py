@@ -79,6 +79,11 @@ class RankGroup:
             self.kill()
         return outcome
 
+    @property
+    def warm(self) -> bool:
+        """Whether the ranks are there."""
+        return self._alive
+
     def kill(self) -> None:
         """Kills the ranks; the next call forks new ones."""
         if not self._alive:
