@@ -12,7 +12,7 @@ from autograder.checks.examples.tensor_parallel import Model, Region, models, re
 from autograder.checks.judges.shards import shards
 from autograder.checks.judges.tensor_parallel import both_ways, costs, reduce_scattered
 
-SUMMED_ONCE = ("copy_to_region", "reduce_from_region", "gather_from_region", "scatter_to_region")
+REGIONS = ("copy_to_region", "reduce_from_region", "gather_from_region", "scatter_to_region")
 LAYERS = ("ColumnParallelLinear", "RowParallelLinear")
 MODELS = ("column_parallel_forward", *LAYERS, "ParallelMLP")
 BOTH = ("sim", "real")
@@ -22,7 +22,7 @@ def _claim(name: str, tasks: tuple[str, ...], judge: Any, backends: tuple[str, .
     return claim("tensor_parallel", name, tasks, judge, backends)
 
 
-@_claim("both_ways", SUMMED_ONCE, judge=both_ways)
+@_claim("both_ways", REGIONS, judge=both_ways)
 def test_both_ways(task: str, world_size: int) -> st.SearchStrategy[Region]:
     """{task} gives the right values forward and the right gradient backward"""
     return regions(task, world_size)
