@@ -21,10 +21,7 @@ def check_gradients(rank: int, n: int, model: str) -> bool:
     if model == "network":
         weights = [numbers(3 * n, 2, seed=rank + 1), numbers(2 * n, 1, seed=rank + 11)]
         return torch.autograd.gradcheck(lambda x: reference.column_parallel_forward(x, weights), (x,))
-    if model == "ParallelMLP":
-        layer = reference.ParallelMLP(3 * n, 2 * n)
-    else:
-        layer = getattr(reference, model)(3 * n, 2 * n)
+    layer = getattr(reference, model)(3 * n, 2 * n)
     return torch.autograd.gradcheck(layer.double(), (x,))
 
 
