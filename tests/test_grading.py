@@ -19,6 +19,10 @@ import psutil
 import pytest
 
 from autograder.assignment import ROOT, load
+from autograder.checks.examples.collectives import Collective
+from autograder.checks.explain import explain
+from autograder.cluster.cluster import Cluster
+from autograder.cluster.messages import Request
 from autograder.report.model import Report, Status
 
 SOLUTIONS = ROOT / "solutions"
@@ -152,6 +156,33 @@ def test_a_zip_is_graded_like_the_folder_in_it(tmp_path: Path) -> None:
     assert results(tmp_path / "r.json")["score"] == 1
 
 
+WAITS_FOR_NOBODY = """
+import torch.distributed as dist
+
+def broadcast(tensor, src, group=None):
+    if dist.get_rank() != src:
+        dist.recv(tensor, src)
+"""
+WAITS_IN_A_CIRCLE = """
+import torch.distributed as dist
+
+def broadcast(tensor, src, group=None):
+    n, r = dist.get_world_size(), dist.get_rank()
+    if n > 1:
+        dist.send(tensor, (r + 1) % n)
+        dist.recv(tensor, (r - 1) % n)
+"""
+SMALL_BUFFER = """
+import torch.distributed as dist
+
+def broadcast(tensor, src, group=None):
+    if dist.get_rank() == src:
+        for r in range(dist.get_world_size()):
+            if r != src:
+                dist.send(tensor, r)
+    else:
+        dist.recv(tensor.flatten()[:1].clone(), src)
+"""
 BROKEN = {
     "syntax error": (
         "def broadcast(tensor, src, group=None)\n    pass\n",
@@ -177,30 +208,9 @@ BROKEN = {
         r"sleeps outside of any operation",
         "timeout",
     ),
-    "waits for nobody": (
-        "import torch.distributed as dist\n"
-        "def broadcast(tensor, src, group=None):\n"
-        "    if dist.get_rank() != src:\n        dist.recv(tensor, src)\n",
-        r"rank \d waits in recv from rank \d .* for ever: rank \d has already returned",
-        "timeout",
-    ),
-    "waits in a circle": (
-        "import torch.distributed as dist\n"
-        "def broadcast(tensor, src, group=None):\n"
-        "    n, r = dist.get_world_size(), dist.get_rank()\n"
-        "    if n > 1:\n        dist.send(tensor, (r + 1) % n)\n        dist.recv(tensor, (r - 1) % n)\n",
-        r"deadlock: each waits for the next: rank 0 in send to rank 1",
-        "timeout",
-    ),
-    "small buffer": (
-        "import torch, torch.distributed as dist\n"
-        "def broadcast(tensor, src, group=None):\n"
-        "    if dist.get_rank() == src:\n"
-        "        [dist.send(tensor, r) for r in range(dist.get_world_size()) if r != src]\n"
-        "    else:\n        dist.recv(tensor.flatten()[:1].clone(), src)\n",
-        r"SIGABRT.*in recv from rank",
-        "crashed",
-    ),
+    "waits for nobody": (WAITS_FOR_NOBODY, r"Rank \d.*has returned|returned.*rank \d", "failed"),
+    "waits in a circle": (WAITS_IN_A_CIRCLE, r"Deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0", "failed"),
+    "small buffer": (SMALL_BUFFER, r"rank \d.*(bytes|elements)", "failed"),
     "prints without end": (
         "def broadcast(tensor, src, group=None):\n    while True: print('x' * 10000)\n",
         r"raised OSError|File too large",
@@ -231,6 +241,26 @@ def test_every_way_to_fail_is_told(name: str, tmp_path: Path, graded: Callable[.
     # the other task is told of its own fault, not of this one
     assert all_gather.status is Status.FAILED
     assert not report.kit_errors
+
+
+REAL = [
+    (WAITS_FOR_NOBODY, Status.TIMEOUT, r"rank \d waits in recv from rank 0 .* for ever: rank 0 has already returned"),
+    (WAITS_IN_A_CIRCLE, Status.TIMEOUT, r"deadlock: each waits for the next: rank 0 in send to rank 1"),
+    (SMALL_BUFFER, Status.CRASHED, r"rank \d's process ended by signal SIGABRT, in recv from rank 0"),
+]
+
+
+@pytest.mark.parametrize(("text", "status", "words"), REAL)
+def test_gloo_itself_is_understood(text: str, status: Status, words: str, tmp_path: Path, cluster: Cluster) -> None:
+    """What the simulated cluster says in other words; checks that run on the real backend alone depend on it."""
+    example = Collective("broadcast", 3, shape=(4,))
+    call = example.call()
+    requests = [Request("collectives", call.driver, arguments) for arguments in call.arguments]
+    outcome = cluster.group(written(tmp_path / "s", collectives=text), "gloo", 3).call(requests, call.tensors)
+    told = explain(outcome, "broadcast")
+    assert told is not None and told[0] is status
+    assert re.search(words, told[1].headline), told[1]
+    cluster.release(tmp_path / "s")
 
 
 def test_a_missing_module_costs_its_own_tasks_alone(tmp_path: Path, graded: Callable[..., Report]) -> None:
