@@ -2,7 +2,7 @@
 
 mistake = 37
 loses = ["tensor_parallel.RowParallelLinear", "tensor_parallel.ParallelMLP"]
-says = ["bias counts 4 times"]
+says = ["bias counts . times"]
 """
 
 
