@@ -1,6 +1,6 @@
 """all_reduce pads the tensor to a multiple of the ranks, runs a plain ring, and undoes the padding.
 
-may_lose = []
+may_lose = ["collectives.all_reduce.cost", "collectives.all_reduce.scale"]
 """
 
 import torch.nn.functional as F

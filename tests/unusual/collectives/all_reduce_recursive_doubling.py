@@ -1,6 +1,6 @@
 """all_reduce by recursive doubling: fewer steps than a ring, more bytes, and any number of ranks.
 
-may_lose = ["collectives.all_reduce.cost"]
+may_lose = ["collectives.all_reduce.cost", "collectives.all_reduce.scale"]
 """
 
 

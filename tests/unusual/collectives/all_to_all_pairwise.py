@@ -1,6 +1,6 @@
 """all_to_all meets one peer after another, in n-1 rounds of isend and recv.
 
-may_lose = []
+may_lose = ["collectives.all_to_all.cost"]
 """
 
 

@@ -1,6 +1,6 @@
 """all_gather lives in a class, and the function has more keyword arguments than asked for, all with defaults.
 
-may_lose = []
+may_lose = ["collectives.all_gather.cost"]
 """
 
 from dataclasses import dataclass
