@@ -97,9 +97,9 @@ _encoder = msgspec.json.Encoder()
 
 
 def encode(header: msgspec.Struct, tensors: dict[str, torch.Tensor]) -> bytes:
-    """A frame of the header and the tensors (any strides; bytes are stored contiguously)."""
+    """A frame of the header and the tensors (any strides, sharing memory or not; each is stored contiguously)."""
     head = _encoder.encode(header)
-    body = safetensors.torch.save({k: t.detach().cpu().contiguous() for k, t in tensors.items()}) if tensors else b""
+    body = safetensors.torch.save({k: t.detach().cpu().contiguous().clone() for k, t in tensors.items()}) if tensors else b""
     return LENGTHS.pack(len(head), len(body)) + head + body
 
 
