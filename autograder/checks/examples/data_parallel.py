@@ -160,7 +160,7 @@ def averagings(
         return example
     count = len(list(example.network.parameters()))
     pairs = [(member, number) for member in range(example.size) for number in range(count)]
-    here = draw(st.frozensets(st.sampled_from(pairs), max_size=len(pairs))) if pairs else frozenset()
-    nowhere = draw(st.frozensets(st.integers(0, count - 1), max_size=count)) if count else frozenset()
-    everywhere = {(member, number) for member in range(example.size) for number in nowhere}
-    return dataclasses.replace(example, missing=here | everywhere, frozen_too=draw(st.booleans()))
+    here = draw(st.tuples(*[st.booleans()] * len(pairs)))
+    nowhere = draw(st.sampled_from([None, *range(count)]))
+    missing = frozenset(pair for pair, out in zip(pairs, here, strict=True) if out or pair[1] == nowhere)
+    return dataclasses.replace(example, missing=missing, frozen_too=draw(st.booleans()))

@@ -2,7 +2,7 @@
 
 mistake = 26
 loses = ["data_parallel.average_gradients_flat.missing", "data_parallel.average_gradients_flat.one_message"]
-says = ['layers none']
+says = ['layers frozen linear']
 """
 
 
