@@ -8,17 +8,13 @@ import numpy as np
 
 from autograder.fabric.sim import topology
 
-# nccl-tests, doc/PERFORMANCE.md: bytes through the busiest rank's link, one way, over the size.
+# nccl-tests, doc/PERFORMANCE.md: how often the size passes through the busiest rank's link, one way. A collective in which
+# a rank keeps its own part moves the parts of the n-1 others; all_reduce does so twice.
+COLLECTIVES_OF_PARTS = ("all_gather", "reduce_scatter", "all_to_all", "gather", "scatter")
 FACTORS: dict[str, Callable[[int], float]] = {
-    "all_reduce": lambda n: 2 * (n - 1) / n,
-    "all_gather": lambda n: (n - 1) / n,
-    "reduce_scatter": lambda n: (n - 1) / n,
-    "all_to_all": lambda n: (n - 1) / n,
-    "gather": lambda n: (n - 1) / n,
-    "scatter": lambda n: (n - 1) / n,
-    "broadcast": lambda n: 1.0,
-    "reduce": lambda n: 1.0,
-    "send_recv": lambda n: 1.0,
+    "all_reduce": lambda n: 2 * FACTORS["reduce_scatter"](n),
+    **dict.fromkeys(COLLECTIVES_OF_PARTS, lambda n: 1 - 1 / n),
+    **dict.fromkeys(("broadcast", "reduce", "send_recv"), lambda n: 1.0),
 }
 TOPOLOGY = "laptop"
 LINK = topology.load(TOPOLOGY).link(0, 1)
