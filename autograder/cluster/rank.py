@@ -30,6 +30,7 @@ from autograder.fabric import callsite
 from autograder.fabric.connect import join
 from autograder.fabric.recording import Recorder
 from autograder.fabric.refusals import Refusals
+from autograder.fabric.sim import rank_side
 
 
 class Spec(msgspec.Struct, frozen=True):
@@ -115,19 +116,16 @@ class Simulation:
     """This rank's side of the simulated cluster: tells the switch when its example begins and how it ends."""
 
     def __init__(self, fabric: socket.socket, spec: Spec) -> None:
-        from autograder.fabric.sim import rank_side
-
-        self._side = rank_side
         rank_side.connect(fabric, spec.rank, spec.world_size)
         self.clock = rank_side.clock().read
 
     def begin(self) -> None:
-        self._side.begin()
+        rank_side.begin()
 
     def finish(self, reply: Reply) -> None:
         how = "" if reply.status == "returned" else f"raised {reply.raised.type}" if reply.raised else "did not begin"
         with contextlib.suppress(Exception):  # a switch that has stopped the example has nothing left to hear
-            self._side.finish(how)
+            rank_side.finish(how)
 
 
 def _confine(spec: Spec) -> None:

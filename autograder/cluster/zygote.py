@@ -6,6 +6,7 @@ grader is gone, however it went, the zygote kills every rank, removes the scratc
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import json
@@ -28,8 +29,8 @@ from autograder.cluster.rank import Spec
 from autograder.cluster.rank import main as rank_main
 
 FD_LIMIT = 512
-# What ranks would import later, each for itself: the first when autograd begins a backward at a given gradient.
-LATE_IMPORTS = ("torch.fx.experimental.symbolic_shapes", "autograder.fabric.sim.rank_side")
+# What autograd imports when a backward first begins at a given gradient: most of a second, in every rank.
+LATE_IMPORTS = ("torch.fx.experimental.symbolic_shapes",)
 
 
 class Zygote:
@@ -42,11 +43,18 @@ class Zygote:
         self._ends: dict[int, int] = {}
 
     def serve(self) -> None:
-        """Obeys until the grader hangs up."""
+        """Obeys until the grader hangs up, also in the middle of an answer."""
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            self._command.sendall(b'"ready"\n')
+            self._obey()
+        for group in list(self._groups):
+            self.do_kill(group, [])
+
+    def _obey(self) -> None:
         while True:
             data, fds, _, _ = socket.recv_fds(self._command, 1 << 16, FD_LIMIT)
             if not data:
-                break
+                return
             while not data.endswith(b"\n"):
                 data += self._command.recv(1 << 16)
             order = json.loads(data)
@@ -54,8 +62,6 @@ class Zygote:
             for fd in fds:
                 os.close(fd)
             self._command.sendall(json.dumps(answer).encode() + b"\n")
-        for group in list(self._groups):
-            self.do_kill(group, [])
 
     def do_start(self, group: int, specs: list[dict[str, Any]], fds: list[int]) -> list[int]:
         """Forks the ranks of a group. `fds` are the board, then each rank's control socket, then its fabric socket."""
@@ -145,10 +151,8 @@ def main() -> None:
         importlib.import_module(name)  # once here, not once in every rank
     gc.collect()
     gc.freeze()
-    command = socket.socket(fileno=command_fd)
-    command.sendall(b'"ready"\n')
     try:
-        Zygote(command, method).serve()
+        Zygote(socket.socket(fileno=command_fd), method).serve()
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
