@@ -11,6 +11,7 @@ from autograder.checks.example import Mismatch
 from autograder.cluster.board import RUNNING, WAITING
 from autograder.cluster.messages import SourceLine
 from autograder.cluster.outcome import End, Outcome, RankOutcome
+from autograder.cluster.process import signal_name
 from autograder.fabric.sim import verdict as verdicts
 from autograder.fabric.sim.endpoint import SimulationError
 from autograder.report.model import RankView, Status
@@ -123,10 +124,7 @@ def _how(status: int | None) -> str:
         return "without a trace"
     if status >= 0:
         return f"with exit status {status}: a function must return, not leave the process"
-    try:
-        return f"by signal {signal.Signals(-status).name}"
-    except ValueError:
-        return f"by signal {-status}"
+    return f"by signal {signal_name(-status)}"
 
 
 def _during(rank: RankOutcome) -> str:

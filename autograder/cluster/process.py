@@ -20,6 +20,14 @@ def die_with_parent() -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+def signal_name(number: int) -> str:
+    """SIGKILL for 9; real-time signals have no names of their own."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)
+
+
 def activity(pid: int) -> tuple[float, bool]:
     """Processor seconds used so far, and whether every thread is asleep (not running, not waiting for a processor)."""
     if sys.platform == "linux":

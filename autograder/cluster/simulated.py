@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import signal
 import socket
 
 import msgspec
 
 from autograder.cluster.messages import Operation
+from autograder.cluster.process import signal_name
 from autograder.fabric.sim import topology
 from autograder.fabric.sim.report import OperationReport
 from autograder.fabric.sim.switch import Switch
@@ -85,4 +85,4 @@ def _how(status: int | None) -> str:
     """Continues "rank 2 ..."."""
     if status is None or status >= 0:
         return f"left the process with exit status {status or 0}"
-    return f"was killed by {signal.Signals(-status).name}"
+    return f"was killed by {signal_name(-status)}"
