@@ -146,12 +146,11 @@ class Examiner:
         The simulated cluster comes first: it sees more, and what it sees costs no patience. Of the examples that it has
         passed, every so many are run on the real backend as well.
         """
-        for backend in claim.backends:
-            every = self._assignment.budgets[self.setting.budget].real_every if len(claim.backends) > 1 else 1
-            if backend == "sim":
-                self._try_on("sim", claim, example)
-            elif number % every == 0:
-                self._try_on(self.setting.backend, claim, example)
+        if "sim" in claim.backends:
+            self._try_on("sim", claim, example)
+        every = self._assignment.budgets[self.setting.budget].real_every if "sim" in claim.backends else 1
+        if "real" in claim.backends and number % every == 0:
+            self._try_on(self.setting.backend, claim, example)
 
     def _try_on(self, backend: str, claim: Claim, example: Example) -> None:
         """Runs one example on the submission and, once for each example, on the reference."""
@@ -228,7 +227,7 @@ class Hunt:
 
     def __init__(self, attempt: Callable[[Example], None], weight: int = 1) -> None:
         self._attempt, self._weight = attempt, weight
-        self._ends: dict[Example, Found | None] = {}
+        self._ends: dict[Example, Found | KitFault | None] = {}
         self._left = SHRINK_BUDGET
         self._failing: Found | None = None
 
@@ -249,17 +248,21 @@ class Hunt:
             if self._left <= 0:
                 return
             self._ends[example] = self._end(example)
-        found = self._ends[example]
-        if found is not None:
-            self._failing = found
-            raise found
+        end = self._ends[example]
+        if isinstance(end, Found):
+            self._failing = end
+        if end is not None:
+            raise end
 
-    def _end(self, example: Example) -> Found | None:
+    def _end(self, example: Example) -> Found | KitFault | None:
         try:
             self._attempt(example)
         except Found as found:
             self._left -= found.cost * self._weight
             return found
+        except KitFault as fault:
+            self._left = 0  # nothing smaller is looked for: the kit's own contradiction has been seen
+            return fault
         if self._failing is not None:
             self._left -= self._weight
         return None

@@ -13,6 +13,7 @@ from autograder.cluster import launch
 from autograder.cluster.cluster import Cluster
 from autograder.cluster.messages import Garbled, Inbox, Reply, Request, decode, encode
 from autograder.cluster.outcome import Outcome
+from autograder.examiner import Hunt, KitFault
 
 TALKATIVE = """
 import os
@@ -110,3 +111,19 @@ def test_malformed_tensors_are_garbled() -> None:
     for body in (b"\x80\x04cos\nsystem\n", b"\x00" * 64, b"\xff" * 64):
         with pytest.raises(Garbled):
             decode(head[8:], body, Reply)
+
+
+def test_a_fault_of_the_kit_is_recalled_like_any_other_end() -> None:
+    """An example runs once, however its search goes on: what the kit had to say is not lost on the way."""
+    attempts: list[int] = []
+
+    def attempt(number: int) -> None:
+        attempts.append(number)
+        raise KitFault("the two witnesses disagree")
+
+    hunt = Hunt(attempt)
+    for _ in range(2):
+        with pytest.raises(KitFault, match="two witnesses"):
+            hunt.follow(1)
+    hunt.follow(2)
+    assert attempts == [1]
