@@ -99,8 +99,13 @@ _encoder = msgspec.json.Encoder()
 def encode(header: msgspec.Struct, tensors: dict[str, torch.Tensor]) -> bytes:
     """A frame of the header and the tensors (any strides, sharing memory or not; each is stored contiguously)."""
     head = _encoder.encode(header)
-    body = safetensors.torch.save({k: t.detach().cpu().contiguous().clone() for k, t in tensors.items()}) if tensors else b""
+    body = safetensors.torch.save({k: _copy(t) for k, t in tensors.items()}) if tensors else b""
     return LENGTHS.pack(len(head), len(body)) + head + body
+
+
+def _copy(tensor: torch.Tensor) -> torch.Tensor:
+    """One contiguous copy in the memory of the CPU; safetensors refuses tensors that share theirs."""
+    return torch.empty(tensor.shape, dtype=tensor.dtype).copy_(tensor.detach())
 
 
 def decode(head: bytes, body: bytes, kind: type) -> tuple[Any, dict[str, torch.Tensor]]:

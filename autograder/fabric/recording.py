@@ -62,6 +62,7 @@ class Recorder:
     def start(self, kind: str, peer: int, nbytes: int, tag: int, group: tuple[int, ...]) -> Entry:
         """Notes an operation that is about to be handed to the library; raises Refused if it is not allowed."""
         site = callsite.locate()
+        site = site._replace(file=site.file.removeprefix(self._folder))
         if self._allowed and kind not in self._allowed:
             raise self.refuse(refusal(site.api or kind, self._allowed))
         self._counts[kind, group] += 1
@@ -79,9 +80,8 @@ class Recorder:
     def show(self, entry: Entry) -> None:
         """Puts the operation on the board: the rank may block in it from here on."""
         site = entry.site
-        file = site.file.removeprefix(self._folder)
         self._slot.waiting(
-            entry.kind, site.api, entry.peer, entry.nbytes, file, site.line, site.function, entry.nth, entry.group
+            entry.kind, site.api, entry.peer, entry.nbytes, site.file, site.line, site.function, entry.nth, entry.group
         )
 
     def running(self) -> None:
@@ -100,11 +100,10 @@ class Recorder:
 
     def operations(self) -> tuple[Operation, ...]:
         """Everything noted in this example, in program order."""
-        return tuple(self._operation(entry) for entry in self._entries)
-
-    def _operation(self, e: Entry) -> Operation:
-        file = e.site.file.removeprefix(self._folder)
-        return Operation(e.kind, e.site.api, e.peer, e.nbytes, e.tag, e.group, e.start, e.end, file, e.site.line)
+        return tuple(
+            Operation(e.kind, e.site.api, e.peer, e.nbytes, e.tag, e.group, e.start, e.end, e.site.file, e.site.line)
+            for e in self._entries
+        )
 
 
 def refusal(api: str, allowed: frozenset[str]) -> str:
