@@ -51,22 +51,6 @@ def poison(dtype: torch.dtype, nbytes: int) -> bytes:
     return pattern * (nbytes // len(pattern))
 
 
-def is_unfinished(tensor: torch.Tensor) -> bool:
-    """Whether a tensor holds values out of a buffer that had not been delivered, or was computed from such values.
-
-    Known for floating types, whose not-a-numbers keep their mark through arithmetic; False for all others.
-    """
-    pattern = _SIGNALLING.get(tensor.dtype)
-    if pattern is None or not tensor.numel():
-        return False
-    width = len(pattern)
-    words = np.frombuffer(read(tensor.detach().contiguous().cpu()), dtype=f"<u{width}")
-    quiet = _QUIET[tensor.dtype]
-    mark = int.from_bytes(pattern, "little") | quiet
-    sign = 1 << (8 * width - 1)
-    return bool(np.isin(words | quiet, [mark, mark | sign]).any())
-
-
 def span(tensor: torch.Tensor) -> tuple[int, int]:
     """The addresses from the tensor's first byte to behind its last."""
     first = tensor.data_ptr()

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 
 from autograder.fabric.sim.operation import Operation
 
@@ -79,11 +78,6 @@ def trace(ranks: list[list[Operation]], topology: str) -> str:
     return json.dumps({"traceEvents": events, "displayTimeUnit": "ns"}, indent=0, sort_keys=True) + "\n"
 
 
-def write_trace(path: str | Path, ranks: list[list[Operation]], topology: str) -> None:
-    """Writes `trace` to a file."""
-    Path(path).write_text(trace(ranks, topology), encoding="utf-8")
-
-
 def _events(operation: Operation) -> list[dict]:
     row = {"pid": 0, "tid": operation.rank}
     end = operation.end if operation.end is not None else operation.posted
@@ -106,7 +100,5 @@ def _events(operation: Operation) -> list[dict]:
     if operation.kind == "send" and operation.partner is not None and operation.partner.end is not None:
         flow = {"cat": "message", "name": "message", "id": ident, "pid": 0}
         events.append({**flow, "ph": "s", "tid": operation.rank, "ts": operation.posted * 1e6})
-        events.append(
-            {**flow, "ph": "f", "bp": "e", "tid": operation.partner.rank, "ts": operation.partner.end * 1e6}
-        )
+        events.append({**flow, "ph": "f", "bp": "e", "tid": operation.partner.rank, "ts": operation.partner.end * 1e6})
     return events
