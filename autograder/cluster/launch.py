@@ -8,9 +8,9 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+from autograder.assignment import ROOT
+
 METHOD = "spawn" if sys.platform == "darwin" else "fork"
 KEPT = ("PATH", "LANG", "LC_ALL", "CUDA_VISIBLE_DEVICES")
 ANSWER_SECONDS = 600.0  # however loaded the machine

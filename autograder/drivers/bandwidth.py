@@ -8,12 +8,12 @@ from __future__ import annotations
 import contextlib
 import numbers
 import time
-from collections.abc import Callable
 from typing import Any
 
 import torch
 
 from autograder.cluster.rank import Context
+from autograder.drivers.refusing import refuses
 from autograder.drivers.virtual_cuda import virtual_cuda
 
 Answer = tuple[dict[str, Any], dict[str, Any]]
@@ -29,7 +29,7 @@ def figures(context: Context) -> Answer:
             [_text(r) for r in result] if isinstance(result, tuple | list) else _text(result) for result in results
         ]
     }
-    return answer | {"refuses": [_refuses(lambda call=call: student(*call)) for call in arguments["refused"]]}, {}
+    return answer | {"refuses": [refuses(lambda call=call: student(*call)) for call in arguments["refused"]]}, {}
 
 
 def table(context: Context) -> Answer:
@@ -108,7 +108,7 @@ def rows(context: Context) -> Answer:
         "rows": [
             [_text(getattr(row, name)) for name in ("size_bytes", "seconds", "algbw", "busbw")] for row in measured
         ],
-        "refuses": _refuses(lambda: student("all_scatter", arguments["sizes"], **options)),
+        "refuses": refuses(lambda: student("all_scatter", arguments["sizes"], **options)),
     }, {}
 
 
@@ -124,12 +124,3 @@ def _group(context: Context) -> tuple[Any, bool]:
 
 def _text(value: Any) -> str:
     return repr(float(value)) if isinstance(value, numbers.Real) else type(value).__name__
-
-
-def _refuses(call: Callable[[], object]) -> bool:
-    """Whether the call raises ValueError."""
-    try:
-        call()
-    except ValueError:
-        return True
-    return False

@@ -10,6 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograder.cluster.rank import Context
 from autograder.drivers.layouts import lay_out
+from autograder.drivers.refusing import refuses
 
 Answer = tuple[dict[str, Any], dict[str, Any]]
 
@@ -27,7 +28,7 @@ def function(context: Context) -> Answer:
     answer = {}
     if arguments["indivisible"]:
         x = torch.ones(2, arguments["indivisible"], device=context.device)
-        answer["refuses"] = _refuses(lambda: student(x, group=group))
+        answer["refuses"] = refuses(lambda: student(x, group=group))
     value, results = _both_ways(context, lambda x: student(x, *given, group=group), weights)
     return answer | value, results
 
@@ -70,7 +71,7 @@ def start(context: Context) -> Answer:
         "largest": watching.largest,
     }
     if arguments["indivisible"]:
-        answer["refuses"] = _refuses(lambda: student(*arguments["indivisible"], group=group))
+        answer["refuses"] = refuses(lambda: student(*arguments["indivisible"], group=group))
     return answer, {f"{i}/{name}": p.detach() for i, parameters in enumerate(named) for name, p in parameters.items()}
 
 
@@ -132,15 +133,6 @@ def _parameters(context: Context) -> dict[str, torch.Tensor]:
 
 def _shapes(parameters: dict[str, torch.Tensor]) -> dict[str, list[int]]:
     return {name: list(parameter.shape) for name, parameter in parameters.items()}
-
-
-def _refuses(call: Callable[[], object]) -> bool:
-    """Whether the call raises ValueError."""
-    try:
-        call()
-    except ValueError:
-        return True
-    return False
 
 
 def _elements(tensor: torch.Tensor) -> int:

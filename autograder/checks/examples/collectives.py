@@ -12,6 +12,7 @@ import torch
 from hypothesis import strategies as st
 
 from autograder.checks.example import Call, Description
+from autograder.checks.examples.groups import Members
 from autograder.checks.meaning.collectives import BITS, Arguments, from_bits
 from autograder.checks.show import show_arguments, show_dtype
 from autograder.cluster.simulated import Network
@@ -35,7 +36,7 @@ SIGNATURES = {
 
 
 @dataclasses.dataclass(frozen=True)
-class Collective:
+class Collective(Members):
     """One example. `shape` is that of the tensor, or of one rank's block where ranks hold blocks of a whole.
 
     `members` are the group's global ranks (None: the whole world, and `group=None`), `root` a position among them.
@@ -58,16 +59,6 @@ class Collective:
     must_raise: str = ""
     topology: str = "laptop"
     schedule: int | None = None
-
-    @property
-    def ranks(self) -> tuple[int, ...]:
-        """Global ranks of the members, in group order."""
-        return self.members or tuple(range(self.world_size))
-
-    @property
-    def size(self) -> int:
-        """Members of the group."""
-        return len(self.ranks)
 
     @property
     def block_nbytes(self) -> int:

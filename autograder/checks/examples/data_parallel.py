@@ -5,14 +5,13 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from typing import Any
 
 import numpy as np
 import torch
 from hypothesis import strategies as st
 
 from autograder.checks.example import Call, Description
-from autograder.checks.examples.replicas import Layer, Replicas, Tensors, fill, layers, prefixed
+from autograder.checks.examples.replicas import Layer, Replicas, Tensors, fill, prefixed
 from autograder.checks.show import show, show_dtype
 
 
@@ -51,7 +50,9 @@ class Shards:
         """The call in a student's words."""
         call = f"shard_batch({'(inputs, targets)' if self.as_tuple else 'batch'}, rank, world_size={self.world_size})"
         setting = f"{self.rows} rows, shape {(self.rows, *self.shape)}, {show_dtype(self.dtype)}"
-        return Description(call, setting, tuple(f"rank={rank}, {show(self.batch[0])}" for rank in range(self.world_size)))
+        return Description(
+            call, setting, tuple(f"rank={rank}, {show(self.batch[0])}" for rank in range(self.world_size))
+        )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

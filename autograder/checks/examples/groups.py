@@ -19,6 +19,23 @@ def meshes(world_size: int) -> st.SearchStrategy[Mesh | None]:
     return st.sampled_from([None, *MESHES.get(world_size, ())])
 
 
+class Members:
+    """An example of one group: `members` are its global ranks (None: all of `world_size`, and `group=None`)."""
+
+    world_size: int
+    members: tuple[int, ...] | None
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """Global ranks of the members, in group order."""
+        return self.members or tuple(range(self.world_size))
+
+    @property
+    def size(self) -> int:
+        """Members of the group."""
+        return len(self.ranks)
+
+
 @dataclasses.dataclass(frozen=True)
 class Placed:
     """What all examples share. `mesh` are the groups (None: the whole world, and `group=None`)."""

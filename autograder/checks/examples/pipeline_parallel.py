@@ -12,6 +12,7 @@ import torch
 from hypothesis import strategies as st
 
 from autograder.checks.example import Call, Description
+from autograder.checks.examples.groups import Members
 from autograder.checks.examples.networks import Network, plain_networks, show_layer
 from autograder.checks.meaning.pipeline_parallel import activations, even_runs
 from autograder.checks.show import show_dtype
@@ -42,7 +43,7 @@ class Split:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Staged:
+class Staged(Members):
     """A network cut into stages, one for each of `members` (None: the whole world, and `group=None`)."""
 
     world_size: int
@@ -53,14 +54,9 @@ class Staged:
     cost: tuple[float, float] | None = None  # virtual seconds of a forward and of a backward
 
     @property
-    def ranks(self) -> tuple[int, ...]:
-        """The global rank of each stage."""
-        return self.members or tuple(range(self.world_size))
-
-    @property
     def stages(self) -> int:
-        """p."""
-        return len(self.ranks)
+        """p: a member is a stage."""
+        return self.size
 
     @functools.cached_property
     def parameters(self) -> dict[str, torch.Tensor]:

@@ -13,6 +13,7 @@ import torch
 from hypothesis import strategies as st
 
 from autograder.checks.example import Call, Description
+from autograder.checks.examples.groups import Members
 from autograder.drivers.training import Network, state
 
 Tensors = dict[str, torch.Tensor]
@@ -38,23 +39,13 @@ class Layer:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Replicas:
+class Replicas(Members):
     """A network on the ranks of a group, each with values of its own. `members` are global ranks (None: the world)."""
 
     world_size: int
     layers: tuple[Layer, ...]
     members: tuple[int, ...] | None = None
     seed: int = 0
-
-    @property
-    def ranks(self) -> tuple[int, ...]:
-        """Global ranks of the members, in group order."""
-        return self.members or tuple(range(self.world_size))
-
-    @property
-    def size(self) -> int:
-        """Members of the group."""
-        return len(self.ranks)
 
     @property
     def group(self) -> str:
