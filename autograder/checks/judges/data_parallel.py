@@ -154,9 +154,7 @@ def averaged(example: Averaging, outcome: Outcome) -> Mismatch | None:
                 for other, _ in named
                 if other != name and (expected := average([given.get(other) for given in example.gradients]))
             )
-            gradient = Gradient(
-                name=name, key=f"grad/{name}", when="", own=own, expected=average(own), others=others
-            )
+            gradient = Gradient(name=name, key=f"grad/{name}", when="", own=own, expected=average(own), others=others)
             mismatch = wrong_gradient(example, gradient, outcome)
     return mismatch
 
@@ -206,9 +204,7 @@ def _other_messages(example: Averaging, outcome: Outcome, number: int, expected:
     for rank in (outcome.ranks[r] for r in example.ranks):
         sent = [op.nbytes for op in rank.operations if op.kind != "barrier"]
         rows.append(
-            RankView(
-                rank=rank.rank, got=_messages(sent), expected=_messages(expected), wrong=sorted(sent) != expected
-            )
+            RankView(rank=rank.rank, got=_messages(sent), expected=_messages(expected), wrong=sorted(sent) != expected)
         )
     sent = [op.nbytes for op in outcome.ranks[number].operations if op.kind != "barrier"]
     headline = (

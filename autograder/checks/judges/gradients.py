@@ -164,7 +164,8 @@ def _suspects(example: Replicas, gradient: Gradient, member: int) -> Iterator[tu
         yield "this is the average of the last micro-batch alone", torch.stack(last).sum(0) / n
         yield "this is the rank's own gradient of the last micro-batch", last[member]
         rest = own - last[member]
-        yield "only the last micro-batch was averaged; what had been added up before is the rank's own", (
-            torch.stack(last).sum(0) / n + rest
+        yield (
+            "only the last micro-batch was averaged; what had been added up before is the rank's own",
+            (torch.stack(last).sum(0) / n + rest),
         )
     yield from gradient.others

@@ -65,9 +65,7 @@ def trained(example: Training, outcome: Outcome) -> Mismatch | None:
     return mismatch
 
 
-def _gradients(
-    example: Training, outcome: Outcome, number: int, step: Step, before: Step | None
-) -> Mismatch | None:
+def _gradients(example: Training, outcome: Outcome, number: int, step: Step, before: Step | None) -> Mismatch | None:
     named = example.network.named_parameters()
     names = [name for name, parameter in named if parameter.requires_grad]
     for name in names:
@@ -202,7 +200,9 @@ def overlapped(link: Link, example: Training, outcome: Outcome) -> Mismatch | No
         value = outcome.ranks[number].value
         for step in range(1, len(example.rows)):
             seconds, (_, start, end, stop) = value["seconds"][step], value["begun"][step]
-            small = [op.nbytes for op in outcome.ranks[number].operations[start:stop] if op.nbytes <= SLACK_BYTES * layers]
+            small = [
+                op.nbytes for op in outcome.ranks[number].operations[start:stop] if op.nbytes <= SLACK_BYTES * layers
+            ]
             bound = last + sum(all_reduce_seconds(nbytes, example.size, link) for nbytes in small[:1])
             if seconds > ALLOWED * bound:
                 return Mismatch(

@@ -218,7 +218,9 @@ class SimGroup(dist.ProcessGroup):
         inputs = _one(inputs) if opts.rootRank == self.rank() else []
         return self._collective("scatter", inputs, [_one(outputs)], opts, root=opts.rootRank)
 
-    def reduce_scatter(self, outputs: list[torch.Tensor], inputs: list[list[torch.Tensor]], opts: Any = None) -> SimWork:
+    def reduce_scatter(
+        self, outputs: list[torch.Tensor], inputs: list[list[torch.Tensor]], opts: Any = None
+    ) -> SimWork:
         return self._collective("reduce_scatter", _one(inputs), [_one(outputs)], opts, op=_op(opts))
 
     def reduce_scatter_single(self, output: torch.Tensor, input: torch.Tensor, opts: Any = None) -> SimWork:

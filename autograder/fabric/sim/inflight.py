@@ -79,9 +79,7 @@ class Watch(TorchDispatchMode):
         """Reports if a buffer of the operation has been written since it began; `wait` is where it is waited for."""
         for buffer in self._buffers.get(operation, ()):
             if buffer.contents is not None and memory.read(buffer.tensor) != buffer.contents:
-                self._report(
-                    f"The buffer of {buffer.what} ({buffer.site}) was written before its wait ({wait}).", wait
-                )
+                self._report(f"The buffer of {buffer.what} ({buffer.site}) was written before its wait ({wait}).", wait)
 
     def remove(self, operation: int) -> None:
         """The operation is done, or the example is over."""
@@ -161,4 +159,3 @@ def _both(first: Buffer, second: Buffer) -> str:
         f"{second.what} uses a buffer that is still in flight in {first.what} ({first.site}): wait for that first, "
         "or use another buffer."
     )
-

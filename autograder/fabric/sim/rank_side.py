@@ -1,8 +1,8 @@
 """Joins a process to the simulated cluster.
 
-    connect(socket, rank, world_size)     once a process, before anything else
-    create_group(options)                 a process group, for dist.Backend.register_backend(..., extended_api=True)
-    begin() ... finish()                  around each example
+connect(socket, rank, world_size)     once a process, before anything else
+create_group(options)                 a process group, for dist.Backend.register_backend(..., extended_api=True)
+begin() ... finish()                  around each example
 """
 
 from __future__ import annotations

@@ -61,9 +61,7 @@ class Switch:
         """Begins the next example: all clocks at zero, nothing left of the last one."""
         if seed is not None:
             delays = _drawn(seed, self.topology)
-        self._simulation = Simulation(
-            self.world_size, self.topology, self._answer, buffered=buffered, delays=delays
-        )
+        self._simulation = Simulation(self.world_size, self.topology, self._answer, buffered=buffered, delays=delays)
 
     def attach(self, rank: int, connection: socket.socket) -> None:
         """Makes `connection` the rank's; it is set to non-blocking."""
@@ -123,7 +121,9 @@ class Switch:
 
     def report(self) -> list[RankReport]:
         """What each rank has done in this example so far."""
-        return [report.of_rank(rank, state.clock, state.operations) for rank, state in enumerate(self._simulation.ranks)]
+        return [
+            report.of_rank(rank, state.clock, state.operations) for rank, state in enumerate(self._simulation.ranks)
+        ]
 
     def trace(self) -> str:
         """This example in the Chrome trace event format."""

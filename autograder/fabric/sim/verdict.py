@@ -105,9 +105,7 @@ def left_over(operations: list[Operation]) -> Verdict:
 def unwaited(operations: list[Operation]) -> Verdict:
     """Work handles that were never waited for."""
     first = operations[0]
-    summary = (
-        f"Rank {first.rank} never waits for its {first}: until wait() has returned, the operation need not have happened."
-    )
+    summary = f"Rank {first.rank} never waits for its {first}: until wait() has returned, the operation need not have happened."
     return _about(UNWAITED, summary, operations, "is never waited for")
 
 
@@ -139,9 +137,7 @@ def stuck(
     if len(cycle) == 1:
         summary = f"Deadlock: {ranks_in_words(sorted(blocked))} cannot go on.{hint}"
     else:
-        arrows = ", ".join(
-            f"rank {a} waits for rank {b}" for a, b in zip(cycle, cycle[1:] + cycle[:1])
-        )
+        arrows = ", ".join(f"rank {a} waits for rank {b}" for a, b in zip(cycle, cycle[1:] + cycle[:1]))
         summary = f"Deadlock: {arrows}.{hint}"
     return Verdict(DEADLOCK, summary, tuple(sorted(cycle)), states)
 
