@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -19,10 +20,12 @@ class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How much is tried: `examples` for each check at each world size.
 
     Where a check runs on the simulated cluster first, one in `real_every` of its examples runs on the real backend too.
+    `witness` says when the reference is asked about an example: of every "failure", or "always".
     """
 
     examples: int
     real_every: int = 1
+    witness: Literal["failure", "always"] = "always"
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

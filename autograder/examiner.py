@@ -6,7 +6,7 @@ import itertools
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import hypothesis
 import msgspec
@@ -42,6 +42,13 @@ class KitFault(Exception):
     """Something of the kit's own is wrong; nobody's submission is."""
 
 
+class Witness(NamedTuple):
+    """The reference's word on one example: why it fails ("" if it does not), and what it spent, by rank and in words."""
+
+    fails: str
+    spent: dict[int, str]
+
+
 class Examiner:
     """Examines the checks of one grading, in order, each against its plan in assignment.toml.
 
@@ -55,13 +62,14 @@ class Examiner:
         cluster: Cluster,
         submission: Path,
         reference: Path | None,
-        witness: dict[Any, str] | None = None,
+        witness: dict[Any, Witness] | None = None,
         tell: Callable[..., None] = lambda *_: None,
         notes: Sequence[str] = (),
     ) -> None:
         self._assignment, self.setting, self._cluster = assignment, setting, cluster
         self.notes = tuple(notes)
         self._submission, self._reference = submission, reference
+        self._budget = assignment.budgets[setting.budget]
         self._plan = {check.id: check for check in assignment.plan()}
         self._witness = {} if witness is None else witness
         self._tell = tell
@@ -95,8 +103,7 @@ class Examiner:
         if gpus:
             record.settle(Status.NOT_RUN, gpus)
             return
-        budget = self._assignment.budgets[self.setting.budget]
-        count = planned.examples or budget.examples
+        count = planned.examples or self._budget.examples
         try:
             for world_size in planned.world_sizes:
                 self._tell("checking", claim.id, world_size)
@@ -148,29 +155,39 @@ class Examiner:
         """
         if "sim" in claim.backends:
             self._try_on("sim", claim, example)
-        every = self._assignment.budgets[self.setting.budget].real_every if "sim" in claim.backends else 1
+        every = self._budget.real_every if "sim" in claim.backends else 1
         if "real" in claim.backends and number % every == 0:
             self._try_on(self.setting.backend, claim, example)
 
     def _try_on(self, backend: str, claim: Claim, example: Example) -> None:
-        """Runs one example on the submission and, once for each example, on the reference."""
+        """Runs one example on the submission, and on the reference before a submission is charged with anything.
+
+        A submission that passes is itself a second witness to the expected values, so that the reference is asked about
+        those examples only where the budget says so.
+        """
         outcome = self._call(self._submission, backend, claim, example)
         told = self._judged(claim, example, outcome)
-        if self._reference is not None:
-            self._second_witness(backend, claim, example)
+        reference = None
+        if self._reference is not None and (told is not None or self._budget.witness == "always"):
+            reference = self._second_witness(backend, claim, example)
         if told is not None:
             status, mismatch = told
-            raise Found(status, self._failure(backend, claim, example, outcome, mismatch), _cost(outcome))
+            failure = self._failure(backend, claim, example, outcome, mismatch)
+            raise Found(status, _beside(failure, reference), _cost(outcome))
 
-    def _second_witness(self, backend: str, claim: Claim, example: Example) -> None:
-        """The reference has to satisfy the same judge, or the kit contradicts itself."""
+    def _second_witness(self, backend: str, claim: Claim, example: Example) -> Witness:
+        """The reference's word on an example. It has to satisfy the same judge, or the kit contradicts itself."""
         key = (backend, claim.id, example)
         if key not in self._witness:
-            told = self._judged(claim, example, self._call(self._reference, backend, claim, example))
-            self._witness[key] = "" if told is None else told[1].headline
-        if self._witness[key]:
+            outcome = self._call(self._reference, backend, claim, example)
+            told = self._judged(claim, example, outcome)
+            spent = claim.spent(example, outcome) if claim.spent is not None and told is None else {}
+            self._witness[key] = Witness("" if told is None else told[1].headline, spent)
+        if self._witness[key].fails:
             call = example.describe()
-            raise KitFault(f"the reference fails its own check on {call.call} ({call.setting}): {self._witness[key]}")
+            fails = self._witness[key].fails
+            raise KitFault(f"the reference fails its own check on {call.call} ({call.setting}): {fails}")
+        return self._witness[key]
 
     def _call(self, folder: Path, backend: str, claim: Claim, example: Example) -> Outcome:
         call = example.call()
@@ -303,6 +320,15 @@ class Record:
             seconds=seconds,
             **self._settled,
         )
+
+
+def _beside(failure: Failure, reference: Witness | None) -> Failure:
+    """The failure, with what the reference spent on the same example beside it."""
+    if reference is None or not reference.spent:
+        return failure
+    notes = {rank: f"reference: {words}" for rank, words in reference.spent.items()}
+    ranks = tuple(msgspec.structs.replace(row, note=row.note or notes.get(row.rank, "")) for row in failure.ranks)
+    return msgspec.structs.replace(failure, ranks=ranks)
 
 
 def _cost(outcome: Outcome) -> int:

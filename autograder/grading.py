@@ -17,7 +17,7 @@ import pytest
 from autograder import assignment as assignments
 from autograder.assignment import ROOT, Assignment, PlannedCheck
 from autograder.cluster.cluster import Cluster
-from autograder.examiner import Examiner
+from autograder.examiner import Examiner, Witness
 from autograder.plugin import GradingPlugin
 from autograder.report.model import CheckResult, ProblemResult, Report, Setting, Status, TaskResult
 from autograder.submission import open_submission
@@ -40,7 +40,7 @@ def grade(
     *,
     planned: Assignment | None = None,
     cluster: Cluster | None = None,
-    witness: dict[Any, str] | None = None,
+    witness: dict[Any, Witness] | None = None,
     tell: Tell = lambda *_: None,
 ) -> Report:
     """Grades a submission and returns the report.
@@ -63,7 +63,7 @@ def examination(
     *,
     planned: Assignment | None = None,
     cluster: Cluster | None = None,
-    witness: dict[Any, str] | None = None,
+    witness: dict[Any, Witness] | None = None,
     tell: Tell = lambda *_: None,
 ) -> Iterator[Examiner]:
     """An examiner for the submission, with ranks to run it on, for as long as the context lasts."""

@@ -15,6 +15,7 @@ import pytest
 from autograder import assignment as assignments
 from autograder.assignment import Assignment
 from autograder.cluster.cluster import Cluster
+from autograder.examiner import Witness
 from autograder.grading import Request, grade
 from autograder.report.model import Report
 
@@ -59,13 +60,13 @@ def cluster() -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="session")
-def witness() -> dict[Any, str]:
+def witness() -> dict[Any, Witness]:
     """What the reference has shown: it is the same for every submission."""
     return {}
 
 
 @pytest.fixture
-def graded(cluster: Cluster, witness: dict[Any, str]) -> Callable[..., Report]:
+def graded(cluster: Cluster, witness: dict[Any, Witness]) -> Callable[..., Report]:
     """Grades a folder on the shared ranks, by the assignment or by the one given."""
 
     def graded(folder: Path, *only: str, planned: Assignment | None = None, **options: Any) -> Report:

@@ -28,7 +28,7 @@ def recorder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Record
     """A recorder, with a module `ready_made` that can be imported."""
     (tmp_path / "ready_made.py").write_text(MODULE)
     monkeypatch.syspath_prepend(str(tmp_path))
-    yield Recorder(Slot(mmap.mmap(-1, SLOT_SIZE), 0), str(tmp_path))
+    yield Recorder(Slot(mmap.mmap(-1, SLOT_SIZE), 0))
     sys.modules.pop("ready_made", None)
 
 

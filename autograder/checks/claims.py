@@ -9,6 +9,7 @@ import pytest
 from hypothesis.strategies import SearchStrategy
 
 from autograder.checks.example import Claim, Judge
+from autograder.cluster.outcome import Outcome
 
 
 def claim(
@@ -18,6 +19,7 @@ def claim(
     judge: Judge,
     backends: tuple[str, ...] = ("real",),
     weight: int = 1,
+    spent: Callable[[Any, Outcome], dict[int, str]] | None = None,
 ) -> Callable[[Callable[..., SearchStrategy[Any]]], Callable[..., None]]:
     """Makes checks `problem.task.name` of `strategy(task, world_size)`; its docstring is the title, `{task}` filled in."""
 
@@ -30,6 +32,7 @@ def claim(
                 judge=judge,
                 backends=backends,
                 weight=weight,
+                spent=spent,
             )
             for task in tasks
         ]

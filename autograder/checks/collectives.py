@@ -23,7 +23,7 @@ from autograder.checks.examples.collectives import (
     subgroups,
     uneven_splits,
 )
-from autograder.checks.judges.collectives import costs, lockstep, refusals, values
+from autograder.checks.judges.collectives import costs, lockstep, refusals, spent, values
 
 Draws = st.SearchStrategy[Collective]
 REDUCING = REDUCERS
@@ -31,8 +31,10 @@ MOVING = ("broadcast", "scatter", "gather", "all_gather", "all_to_all")
 ALL = ("broadcast", "scatter", "gather", "reduce", "all_gather", "reduce_scatter", "all_reduce", "all_to_all")
 
 
-def _claim(name: str, tasks: tuple[str, ...], judge: Any = values, backends: tuple[str, ...] = ("sim", "real")) -> Any:
-    return claim("collectives", name, tasks, judge, backends)
+def _claim(
+    name: str, tasks: tuple[str, ...], judge: Any = values, backends: tuple[str, ...] = ("sim", "real"), spent: Any = None
+) -> Any:
+    return claim("collectives", name, tasks, judge, backends, spent=spent)
 
 
 @_claim("values", ALL)
@@ -96,7 +98,7 @@ def test_lockstep(task: str, world_size: int) -> Draws:
     return collectives(task, world_size, op=ops, dtype=lambda op: floats, shape=st.sampled_from([(64,), (3, 35)]))
 
 
-@_claim("cost", ALL, judge=costs, backends=("sim",))
+@_claim("cost", ALL, judge=costs, backends=("sim",), spent=spent)
 def test_cost(task: str, world_size: int) -> Draws:
     """{task} takes no more bytes, messages and time than it has to"""
     n = world_size
@@ -104,7 +106,7 @@ def test_cost(task: str, world_size: int) -> Draws:
     return collectives(task, n, shape=st.sampled_from([(12 * n,), (8 * n + 1, 3)]), topology=topologies)
 
 
-@_claim("scale", ("all_reduce",), judge=costs, backends=("sim",))
+@_claim("scale", ("all_reduce",), judge=costs, backends=("sim",), spent=spent)
 def test_scale(task: str, world_size: int) -> Draws:
     """{task} is right and cheap on eight nodes of eight GPUs"""
     return collectives(task, world_size, shape=st.just((2 * world_size + 3,)), topology=st.just("pod"))

@@ -65,7 +65,8 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     `judge` sees only outcomes in which every rank returned; everything else has failed before. `backends` are what
     an example is run on, one after the other: the simulated cluster ("sim"), and the one that is graded on ("real").
     `weight` is what one example takes, where an ordinary one
-    takes 1: the search for a smaller failure tries fewer of heavy ones.
+    takes 1: the search for a smaller failure tries fewer of heavy ones. `spent` tells in words, by rank, what an example
+    took, where that is what the claim is about: the reference's figures are shown beside the submission's.
     """
 
     id: str
@@ -74,6 +75,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     judge: Judge
     backends: tuple[str, ...] = ("real",)
     weight: int = 1
+    spent: Callable[[Any, Outcome], dict[int, str]] | None = None
 
     @property
     def problem(self) -> str:

@@ -5,6 +5,7 @@ A rank writes its slot without a lock; the reader takes a slot only if the numbe
 
 from __future__ import annotations
 
+import functools
 import mmap
 import os
 import struct
@@ -14,6 +15,7 @@ import msgspec
 
 # number, example, progress, state, peer, bytes, line, nth, members, kind, api, file, function, number again
 _SLOT = struct.Struct("<QQQiiqiIQ24s32s160s96sQ")
+_STATE, _AGAIN = struct.Struct("<QQQi"), struct.Struct("<Q")  # the first of these, which is all that a change of state writes
 SLOT_SIZE = 512
 IDLE, RUNNING, WAITING = 0, 1, 2
 MASKED = 64  # members of a group are shown up to this rank
@@ -60,10 +62,10 @@ class Slot:
         self.running()
 
     def idle(self) -> None:
-        self._write(IDLE)
+        self._enter(IDLE)
 
     def running(self) -> None:
-        self._write(RUNNING)
+        self._enter(RUNNING)
 
     def waiting(
         self,
@@ -78,19 +80,31 @@ class Slot:
         members: Sequence[int] = (),
     ) -> None:
         """The rank is about to block in an operation."""
-        mask = sum(1 << rank for rank in members if rank < MASKED)
-        self._write(WAITING, peer, nbytes, line, nth, mask, kind, api, file, function)
-
-    def _write(
-        self, state: int, peer: int = -1, nbytes: int = 0, line: int = 0, nth: int = 0, mask: int = 0, *texts: str
-    ) -> None:
         self._number += 1
         self._progress += 1
-        kind, api, file, function = (*(t.encode("utf-8", "replace") for t in texts), b"", b"", b"", b"")[:4]
         _SLOT.pack_into(
-            self._memory, self._offset, self._number, self._example, self._progress, state, peer, nbytes, line,
-            nth, mask, kind, api, file[-160:], function, self._number,
+            self._memory, self._offset, self._number, self._example, self._progress, WAITING, peer, nbytes, line,
+            nth, _mask(tuple(members)), *_texts(kind, api, file, function), self._number,
         )  # fmt: skip
+
+    def _enter(self, state: int) -> None:
+        """Only WAITING has particulars; in another state they are those of the last operation."""
+        self._number += 1
+        self._progress += 1
+        _STATE.pack_into(self._memory, self._offset, self._number, self._example, self._progress, state)
+        _AGAIN.pack_into(self._memory, self._offset + _SLOT.size - _AGAIN.size, self._number)
+
+
+@functools.lru_cache
+def _mask(members: tuple[int, ...]) -> int:
+    return sum(1 << rank for rank in members if rank < MASKED)
+
+
+@functools.lru_cache(maxsize=1024)
+def _texts(kind: str, api: str, file: str, function: str) -> tuple[bytes, ...]:
+    """As the slot holds them; a submission has few places that operations come from."""
+    encoded = [text.encode("utf-8", "replace") for text in (kind, api, file, function)]
+    return (*encoded[:2], encoded[2][-160:], encoded[3])
 
 
 class Board:
@@ -115,6 +129,8 @@ class Board:
             )
             if number == again:
                 break
+        if state != WAITING:
+            return Doing(example, progress, state)
         kind, api, file, function = (t.rstrip(b"\0").decode("utf-8", "replace") for t in texts)
         members = tuple(rank for rank in range(MASKED) if mask >> rank & 1)
         return Doing(example, progress, state, peer, nbytes, line, nth, members, kind, api, file, function)

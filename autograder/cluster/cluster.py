@@ -11,8 +11,8 @@ from autograder.assignment import Limits
 from autograder.cluster import launch
 from autograder.cluster.group import GroupFailed, RankGroup
 
-# Ranks kept warm at a time, some tens of megabytes each; beyond that the groups unused for longest are ended.
-WARM_RANKS = 64
+# Ranks kept warm at a time, 5 to 10 megabytes each; beyond that the groups unused for longest are ended.
+WARM_RANKS = 160
 
 
 class Cluster:

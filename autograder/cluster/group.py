@@ -65,9 +65,10 @@ class RankGroup:
         if self._fabric is not None:
             self._fabric.begin(network)
         inboxes = [Inbox(control, self._limits.reply_bytes) for control in self._controls]
-        for control, request, inputs in zip(self._controls, requests, tensors, strict=True):
+        frames = [messages.encode(*of_rank) for of_rank in zip(requests, tensors, strict=True)]
+        for control, frame in zip(self._controls, frames, strict=True):  # close together: the first one waits for the last
             try:
-                control.sendall(messages.encode(request, inputs))
+                control.sendall(frame)
             except OSError:
                 pass  # the rank is dead or deaf; reading from it will tell
         try:
@@ -90,6 +91,7 @@ class RankGroup:
             return
         self._alive = False
         self._order("kill", group=self._id)
+        self._selector.close()
         for control in self._controls:
             control.close()
         if self._fabric is not None:
@@ -102,10 +104,14 @@ class RankGroup:
         self._board = Board(self._home.name, self.world_size)
         pairs = [socket.socketpair() for _ in range(self.world_size)]
         self._controls = [ours for ours, _ in pairs]
+        self._selector = selectors.DefaultSelector()
+        for rank, control in enumerate(self._controls):
+            self._selector.register(control, selectors.EVENT_READ, rank)
         handed = [theirs for _, theirs in pairs]
         if self.backend == "sim":
             self._fabric = SimulatedFabric(self.world_size)
             handed += self._fabric.sockets()
+            self._selector.register(self._fabric, selectors.EVENT_READ, SWITCH)
         specs = [self._spec(rank) for rank in range(self.world_size)]
         self._id = id(self._home)
         self._alive = True
@@ -137,24 +143,18 @@ class RankGroup:
         """Reads replies until every rank has one, or until the rest never will."""
         ends: dict[int, RankOutcome] = {}
         watch, next_look = Watch(self._limits), time.monotonic() + TICK
-        with selectors.DefaultSelector() as selector:
-            for rank, control in enumerate(self._controls):
-                selector.register(control, selectors.EVENT_READ, rank)
-            if self._fabric is not None:
-                selector.register(self._fabric, selectors.EVENT_READ, SWITCH)
-            while len(ends) < self.world_size:
-                for key, _ in selector.select(TICK):
-                    if key.data == SWITCH:
-                        self._fabric.on_ready()
-                        continue
-                    end = self._read(key.data, inboxes[key.data])
-                    if end is not None:
-                        ends[key.data] = end
-                        selector.unregister(key.fileobj)
-                        self._tell_fabric(end)
-                if time.monotonic() >= next_look:
-                    self._look(watch, ends)
-                    next_look = time.monotonic() + TICK
+        while len(ends) < self.world_size:
+            for key, _ in self._selector.select(TICK):
+                if key.data == SWITCH:
+                    self._fabric.on_ready()
+                elif key.data not in ends and (end := self._read(key.data, inboxes[key.data])) is not None:
+                    ends[key.data] = end
+                    self._tell_fabric(end)
+                    if end.status != "returned":
+                        self._selector.unregister(key.fileobj)  # whatever may come from there is not read
+            if time.monotonic() >= next_look:
+                self._look(watch, ends)
+                next_look = time.monotonic() + TICK
         ranks = tuple(ends[rank] for rank in range(self.world_size))
         if self._fabric is not None:
             return self._simulated(ranks)
@@ -171,7 +171,7 @@ class RankGroup:
 
     def _simulated(self, ranks: tuple[RankOutcome, ...]) -> Outcome:
         """The outcome as the switch saw it."""
-        seen = self._fabric.operations(str(self.folder))
+        seen = self._fabric.operations()
         ranks = tuple(msgspec.structs.replace(rank, observed=seen[rank.rank]) for rank in ranks)
         return Outcome(ranks=ranks, verdict=self._fabric.verdict, seconds=self._fabric.seconds())
 
@@ -195,7 +195,7 @@ class RankGroup:
         if not pending:
             return
         failed = any(end.status != "returned" for end in ends.values())
-        verdict = watch.look(self._board.read(), self._samples(), pending, failed)
+        verdict = watch.look(self._board.read(), self._samples, pending, failed)
         if not verdict:
             return
         self._order("signal", group=self._id, number=int(signal.SIGUSR1))

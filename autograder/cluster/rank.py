@@ -24,7 +24,7 @@ import torch.distributed as dist
 
 from autograder.cluster import messages
 from autograder.cluster.board import Slot, size
-from autograder.cluster.messages import Reply, Request, TensorFacts
+from autograder.cluster.messages import Raised, Reply, Request, TensorFacts
 from autograder.cluster.package import Missing, Package, Unimportable, is_stub
 from autograder.fabric import callsite
 from autograder.fabric.connect import join
@@ -82,10 +82,10 @@ def main(spec: Spec, control: socket.socket, board_fd: int, fabric: socket.socke
     slot = Slot(mmap.mmap(board_fd, size(spec.world_size)), spec.rank)
     callsite.configure([spec.folder])
     if fabric is None:
-        recorder, simulation = Recorder(slot, spec.folder), None
+        recorder, simulation = Recorder(slot), None
     else:
         simulation = Simulation(fabric, spec)
-        recorder = Recorder(slot, spec.folder, simulation.clock)
+        recorder = Recorder(slot, simulation.clock)
     store = dist.FileStore(os.path.join(spec.scratch, "rendezvous"), spec.world_size)
     store.set_timeout(timedelta(minutes=10))
     device = join(spec.backend, store, spec.rank, spec.world_size, recorder)
@@ -109,7 +109,7 @@ def main(spec: Spec, control: socket.socket, board_fd: int, fabric: socket.socke
         with contextlib.suppress(OSError):  # the file may be full: the student has been told by then
             sys.stdout.flush()
         slot.idle()
-        control.sendall(messages.encode(reply, results))
+        control.sendall(_frame(reply, results))
 
 
 class Simulation:
@@ -165,13 +165,26 @@ def _answer(
         raised = context._package.raised(error)
         status = "not_attempted" if is_stub(error) else "raised"
     facts = {name: TensorFacts(_type_name(result), _device_type(result)) for name, result in results.items()}
-    sendable = {name: result for name, result in results.items() if type(result) is torch.Tensor}
     reply = Reply(status, value, raised, recorder.operations(), tuple(recorder.refused), facts)
-    return reply, sendable
+    return reply, {name: result for name, result in results.items() if facts[name].type == "torch.Tensor"}
+
+
+def _frame(reply: Reply, results: dict[str, torch.Tensor]) -> bytes:
+    """The reply to be sent; what cannot be put into a message becomes an exception of the submission's."""
+    try:
+        return messages.encode(reply, results)
+    except Exception as error:
+        raised = Raised(type(error).__name__, f"what came back cannot be sent to the grader: {error}")
+        return messages.encode(Reply("raised", raised=raised, operations=reply.operations, refused=reply.refused), {})
 
 
 def _type_name(value: Any) -> str:
-    return "torch.Tensor" if type(value) is torch.Tensor else type(value).__name__
+    """"torch.Tensor" for exactly that, if it has a form in a message; else what it is."""
+    if type(value) is not torch.Tensor:
+        return type(value).__name__
+    if messages.sendable(value):
+        return "torch.Tensor"
+    return f"tensor of {value.dtype}" if value.layout == torch.strided else f"tensor laid out as {value.layout}"
 
 
 def _device_type(value: Any) -> str:

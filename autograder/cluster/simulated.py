@@ -66,9 +66,9 @@ class SimulatedFabric:
         """Each rank's virtual time."""
         return tuple(report.seconds for report in self._switch.report())
 
-    def operations(self, folder: str) -> list[tuple[Operation, ...]]:
-        """What each rank did, files relative to the submission's folder."""
-        return [tuple(_operation(op, folder) for op in report.operations) for report in self._switch.report()]
+    def operations(self) -> list[tuple[Operation, ...]]:
+        """What each rank did."""
+        return [tuple(map(_operation, report.operations)) for report in self._switch.report()]
 
     def close(self) -> None:
         self._switch.detach()
@@ -76,9 +76,8 @@ class SimulatedFabric:
             end.close()
 
 
-def _operation(op: OperationReport, folder: str) -> Operation:
-    file = op.file.removeprefix(f"{folder}/")
-    return Operation(op.kind, op.api, op.peer, op.nbytes, 0, (), op.start, op.end, file, op.line)
+def _operation(op: OperationReport) -> Operation:
+    return Operation(op.kind, op.api, op.peer, op.nbytes, 0, (), op.start, op.end, op.file, op.line)
 
 
 def _how(status: int | None) -> str:

@@ -7,6 +7,7 @@ processor; it does not sleep then, and its time does not run.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import msgspec
 
@@ -18,6 +19,8 @@ from autograder.cluster.outcome import End
 AFTER_FAILURE = 0.25
 # Processor seconds a second that a rank uses while it waits: its libraries' own threads look around now and then.
 IDLE_CPU = 0.02
+# Seconds between two samples of ranks that are seen to make progress: a sample of many ranks takes its time from them.
+SAMPLE_SECONDS = 1.0
 
 
 class Sample(msgspec.Struct, frozen=True):
@@ -33,23 +36,30 @@ class Watch:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._since = time.monotonic()
+        self._since = self._sampled = time.monotonic()
         self._progress: tuple[int, ...] | None = None
         self._cpu = 0.0
         self._first_cpu: list[float] | None = None
 
-    def look(self, doings: list[Doing], samples: list[Sample], pending: set[int], failed: bool) -> dict[int, End]:
+    def look(
+        self, doings: list[Doing], sample: Callable[[], list[Sample]], pending: set[int], failed: bool
+    ) -> dict[int, End]:
         """How the pending ranks end, if this example is beyond hope, else nothing.
 
         `failed` says that another rank has already failed: the pending ones get little time to finish.
         """
+        now = time.monotonic()
+        progress = tuple(doings[rank].progress for rank in sorted(pending))
+        if progress != self._progress and now - self._sampled < SAMPLE_SECONDS:
+            self._progress, self._since = progress, now
+            return {}
+        self._sampled = now
+        samples = sample()
         if self._first_cpu is None:
             self._first_cpu = [sample.cpu for sample in samples]
         busy = {r for r in pending if samples[r].cpu - self._first_cpu[r] > self._limits.cpu_seconds}
         if busy:
             return {rank: End.BUSY if rank in busy else End.STUCK for rank in pending}
-        now = time.monotonic()
-        progress = tuple(doings[rank].progress for rank in sorted(pending))
         cpu = sum(samples[rank].cpu for rank in pending)
         idle = cpu - self._cpu <= IDLE_CPU * len(pending) * max(1.0, now - self._since)
         if progress != self._progress or not idle or not all(samples[rank].asleep for rank in pending):

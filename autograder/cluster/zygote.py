@@ -83,12 +83,14 @@ class Zygote:
 
     def do_kill(self, group: int, fds: list[int]) -> None:
         """Kills the ranks and whatever they started in their own process groups, and waits until they are gone."""
-        for pid in self._groups.pop(group):
+        pids = self._groups.pop(group)
+        for pid in pids:
             for kill in (os.killpg, os.kill):
                 try:
                     kill(pid, signal.SIGKILL)
                 except (ProcessLookupError, PermissionError):
                     continue
+        for pid in pids:
             if self._ends.pop(pid, None) is None:
                 os.waitpid(pid, 0)
 

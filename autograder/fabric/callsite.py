@@ -19,10 +19,15 @@ _STUDENTS, _TORCHS, _OTHER = range(3)
 _roots: tuple[str, ...] = ()
 # Whose a file is, by its name as code objects have it. A plain dict: this is looked up for every frame of every call.
 _owners: dict[str, int] = {}
+# The names of the student's files as they are shown, by their names as code objects have them.
+_shown: dict[str, str] = {}
 
 
 class CallSite(NamedTuple):
-    """`api` is the function that the student called ("isend", "wait"); `file` is "" if no student's frame was found."""
+    """`api` is the function that the student called ("isend", "wait").
+
+    `file` is relative to the student's folder, if one is configured, and "" if no student's frame was found.
+    """
 
     api: str
     file: str
@@ -56,7 +61,7 @@ def locate(api: str = "") -> CallSite:
         if owner is None:
             owner = _owner(code.co_filename)
         if owner == _STUDENTS:
-            return CallSite(api, code.co_filename, frame.f_lineno, code.co_qualname)
+            return CallSite(api, _shown[code.co_filename], frame.f_lineno, code.co_qualname)
         if owner == _TORCHS and (code.co_name[0] not in "_<" or code.co_name == "__init__"):
             api = code.co_qualname
         frame = frame.f_back
@@ -81,5 +86,7 @@ def _owner(filename: str) -> int:
         owner = _STUDENTS if path.startswith(_roots) else _OTHER
     else:
         owner = _OTHER if is_generated or path.startswith((_KIT, *_LIBRARIES)) else _STUDENTS
+    root = next((root for root in _roots if path.startswith(root)), None)
+    _shown[filename] = filename if root is None else path.removeprefix(root)
     _owners[filename] = owner
     return owner

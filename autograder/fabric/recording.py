@@ -42,11 +42,10 @@ class Entry:
 
 
 class Recorder:
-    """One rank's record of the present example; files are noted relative to the submission's folder."""
+    """One rank's record of the present example."""
 
-    def __init__(self, slot: Slot, folder: str, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, slot: Slot, clock: Callable[[], float] = time.monotonic) -> None:
         self._slot = slot
-        self._folder = f"{folder}/"
         self._clock = clock
         self.begin(())
 
@@ -62,7 +61,6 @@ class Recorder:
     def start(self, kind: str, peer: int, nbytes: int, tag: int, group: tuple[int, ...]) -> Entry:
         """Notes an operation that is about to be handed to the library; raises Refused if it is not allowed."""
         site = callsite.locate()
-        site = site._replace(file=site.file.removeprefix(self._folder))
         if self._allowed and kind not in self._allowed:
             raise self.refuse(refusal(site.api or kind, self._allowed))
         self._counts[kind, group] += 1

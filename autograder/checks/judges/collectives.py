@@ -176,7 +176,7 @@ def costs(example: Collective, outcome: Outcome) -> Mismatch | None:
         yours, bound = _spent(outcome, number), bounds[member].times(example.calls)
         excess = [what for what in yours if yours[what] > SLACK * bound[what]]
         over += [(number, what, yours[what], bound[what]) for what in excess]
-        rows.append(RankView(rank=number, got=_words(yours), expected=_words(bound, "<= "), wrong=bool(excess)))
+        rows.append(RankView(rank=number, got=_words(yours), expected=f"at most {_words(bound)}", wrong=bool(excess)))
     if not over:
         return None
     number, what, count, limit = over[0]
@@ -186,6 +186,11 @@ def costs(example: Collective, outcome: Outcome) -> Mismatch | None:
         ranks=tuple(rows),
         hints=(REASONS[example.function],),
     )
+
+
+def spent(example: Collective, outcome: Outcome) -> dict[int, str]:
+    """What each member of the group spent, in words."""
+    return {number: _words(_spent(outcome, number)) for number in example.ranks}
 
 
 SLACK = 1.001  # for the rounding of virtual seconds; counts are exact
@@ -208,10 +213,15 @@ def _amount(what: str, value: float) -> str:
     return f"{value:.0f} {'messages' if what == SENDS else 'bytes'}"
 
 
-def _words(amounts: dict[str, float], sign: str = "") -> str:
-    return ", ".join(
-        f"{what.strip()} {sign}{_amount(what, value)}" for what, value in amounts.items() if value != math.inf
-    )
+def _words(amounts: dict[str, float]) -> str:
+    """Short, for a cell of a table: "2 messages, 96 B sent, 96 B received, 60.06 us"."""
+    words = {
+        SENDS: lambda count: f"{count:.0f} message{'' if count == 1 else 's'}",
+        SENDS_BYTES: lambda count: f"{count:.0f} B sent",
+        RECEIVES_BYTES: lambda count: f"{count:.0f} B received",
+        TAKES: lambda seconds: f"{seconds * 1e6:.4g} us",
+    }
+    return ", ".join(words[what](value) for what, value in amounts.items() if value != math.inf)
 
 
 class Bounds(NamedTuple):
