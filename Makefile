@@ -7,6 +7,7 @@ BACKEND ?= gloo
 BUDGET ?= local
 SEED ?= 0
 RESULTS ?=
+ISOLATE ?=
 TESTS ?=
 JOBS ?= 2
 
@@ -17,7 +18,7 @@ MARK := .venv/.complete
 
 help: ## these lines
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo "  options:  make grade SUBMISSION=folder-or-zip ONLY=all_reduce BACKEND=gloo|nccl BUDGET=local|full SEED=n RESULTS=results.json"
+	@echo "  options:  make grade SUBMISSION=folder-or-zip ONLY=all_reduce BACKEND=gloo|nccl BUDGET=local|full SEED=n ISOLATE=yes|no RESULTS=results.json"
 
 setup: $(MARK) ## the environment alone (.venv; torch is the large part)
 
@@ -30,7 +31,7 @@ $(MARK): constraints.txt pyproject.toml
 	@touch $(MARK)
 
 grade: $(MARK) ## grade handout/, or SUBMISSION=..., and say where it stands
-	@$(RUN) -m autograder grade "$(SUBMISSION)" $(foreach id,$(ONLY),--only "$(id)") --backend $(BACKEND) --budget $(BUDGET) --seed $(SEED) $(if $(RESULTS),--results "$(RESULTS)")
+	@$(RUN) -m autograder grade "$(SUBMISSION)" $(foreach id,$(ONLY),--only "$(id)") --backend $(BACKEND) --budget $(BUDGET) --seed $(SEED) $(if $(ISOLATE),$(if $(filter no,$(ISOLATE)),--no-isolate,--isolate)) $(if $(RESULTS),--results "$(RESULTS)")
 
 test: $(MARK) ## the kit's own tests
 	@$(RUN) -m pytest -n $(JOBS) $(TESTS)

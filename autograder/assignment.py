@@ -29,13 +29,25 @@ class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What one rank may use in one example; seconds and bytes."""
+    """What a submission may use; seconds and bytes.
+
+    Of one example: `stall_seconds` and `idle_seconds` without any progress, `sleep_seconds` asleep in all, `cpu_seconds` of
+    one rank's processor time, `reply_bytes` of a reply, `output_bytes` in any file that a rank writes or prints into,
+    `memory_bytes` of address space (CPU ranks), `open_files` a rank, `processes` started by all ranks together.
+    Of a whole submission: `scratch_bytes` in each temporary folder of its sandbox, `submission_seconds` in all.
+    """
 
     stall_seconds: float
     idle_seconds: float
+    sleep_seconds: float
     cpu_seconds: float
     reply_bytes: int
     output_bytes: int
+    memory_bytes: int
+    open_files: int
+    processes: int
+    scratch_bytes: int
+    submission_seconds: float
 
 
 class CheckSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

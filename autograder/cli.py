@@ -31,25 +31,40 @@ def main() -> None:
 @click.option("--budget", default="local", show_default=True, help="How many examples are tried: local or full.")
 @click.option("--seed", default=0, show_default=True, help="Seed of all examples.")
 @click.option(
+    "--isolate/--no-isolate",
+    default=None,
+    help="Run the submission in a sandbox (bubblewrap). The default for all but handout and solutions.",
+)
+@click.option(
     "--results",
     multiple=True,
     type=click.Path(path_type=Path),
     help="Write the report: .json (Gradescope), .xml (JUnit), .html or .csv.",
 )
 def grade(
-    submission: str, only: tuple[str, ...], backend: str, budget: str, seed: int, results: tuple[Path, ...]
+    submission: str,
+    only: tuple[str, ...],
+    backend: str,
+    budget: str,
+    seed: int,
+    isolate: bool | None,
+    results: tuple[Path, ...],
 ) -> None:
     """Grades SUBMISSION: a folder with the problem modules, or a folder or zip that holds a handout/ with them."""
+    from autograder.cluster.launch import NoSandbox
     from autograder.report.write import ReportError, check_target
     from autograder.submission import SubmissionError
 
+    if isolate is None:
+        isolate = Path(submission).resolve() not in (ROOT / "handout", ROOT / "solutions")
+    options = {"backend": backend, "budget": budget, "seed": seed, "only": _split(only), "isolate": isolate}
     try:
         planned = assignments.load()
         selected = assignments.select(planned, _split(only))
         for path in results:
             check_target(path)
-        report = _graded(planned, selected, submission, backend=backend, budget=budget, seed=seed, only=_split(only))
-    except (AssignmentError, SubmissionError, ReportError) as error:
+        report = _graded(planned, selected, submission, **options)
+    except (AssignmentError, SubmissionError, ReportError, NoSandbox) as error:
         _fail(str(error), UNUSABLE)
     except KeyboardInterrupt as interrupt:
         number = interrupt.args[0] if interrupt.args else signal.SIGINT
@@ -64,12 +79,13 @@ def _graded(planned: Assignment, selected: Sequence[PlannedCheck], submission: s
     """The report, with a progress bar while it is made."""
     from autograder.cluster import launch
 
-    zygote = launch.zygote()  # before anything here imports torch: both import it at the same time
+    start = launch.start(planned.limits, options["isolate"], options["backend"])
+    launched = start.launch()  # before anything here imports torch: both import it at the same time
     from autograder import grading
     from autograder.cluster.cluster import Cluster
     from autograder.report.terminal import Progress, open_console
 
-    with Cluster(planned.limits, zygote) as cluster, Progress(open_console()) as progress:
+    with Cluster(start, launched) as cluster, Progress(open_console()) as progress:
         progress.start(check.id for check in selected)
         return grading.grade(
             grading.Request(submission=submission, **options),

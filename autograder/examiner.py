@@ -28,6 +28,7 @@ from autograder.report.model import CheckResult, Failure, RankView, Setting, Sta
 # patience alone is not looked for twice, and what no input can change not at all.
 SHRINK_BUDGET = 400
 COST_WRONG, COST_BROKEN, COST_STUCK = 2, 40, 150
+NO_INPUT_CHANGES = (End.BUSY, End.EXCEEDED, End.UPROOTED)
 
 
 class Found(Exception):
@@ -52,7 +53,8 @@ class Witness(NamedTuple):
 class Examiner:
     """Examines the checks of one grading, in order, each against its plan in assignment.toml.
 
-    `reference` is the folder of the reference solutions, where there are any; `tell` is called as the grading goes.
+    `reference` is the folder of the reference solutions, where there are any, and `witnesses` the ranks that it runs on;
+    `tell` is called as the grading goes.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class Examiner:
         setting: Setting,
         cluster: Cluster,
         submission: Path,
+        witnesses: Cluster,
         reference: Path | None,
         witness: dict[Any, Witness] | None = None,
         tell: Callable[..., None] = lambda *_: None,
@@ -68,7 +71,7 @@ class Examiner:
     ) -> None:
         self._assignment, self.setting, self._cluster = assignment, setting, cluster
         self.notes = tuple(notes)
-        self._submission, self._reference = submission, reference
+        self._submission, self._witnesses, self._reference = submission, witnesses, reference
         self._budget = assignment.budgets[setting.budget]
         self._plan = {check.id: check for check in assignment.plan()}
         self._witness = {} if witness is None else witness
@@ -165,7 +168,7 @@ class Examiner:
         A submission that passes is itself a second witness to the expected values, so that the reference is asked about
         those examples only where the budget says so.
         """
-        outcome = self._call(self._submission, backend, claim, example)
+        outcome = self._call(self._cluster, self._submission, backend, claim, example)
         told = self._judged(claim, example, outcome)
         reference = None
         if self._reference is not None and (told is not None or self._budget.witness == "always"):
@@ -179,7 +182,7 @@ class Examiner:
         """The reference's word on an example. It has to satisfy the same judge, or the kit contradicts itself."""
         key = (backend, claim.id, example)
         if key not in self._witness:
-            outcome = self._call(self._reference, backend, claim, example)
+            outcome = self._call(self._witnesses, self._reference, backend, claim, example)
             told = self._judged(claim, example, outcome)
             spent = claim.spent(example, outcome) if claim.spent is not None and told is None else {}
             self._witness[key] = Witness("" if told is None else told[1].headline, spent)
@@ -189,14 +192,14 @@ class Examiner:
             raise KitFault(f"the reference fails its own check on {call.call} ({call.setting}): {fails}")
         return self._witness[key]
 
-    def _call(self, folder: Path, backend: str, claim: Claim, example: Example) -> Outcome:
+    def _call(self, cluster: Cluster, folder: Path, backend: str, claim: Claim, example: Example) -> Outcome:
         call = example.call()
         problem = self._assignment.problem(claim.problem)
         requests = [
             Request(claim.problem, call.driver, arguments, problem.allowed, problem.refused)
             for arguments in call.arguments
         ]
-        group = self._cluster.group(folder, backend, example.world_size)
+        group = cluster.group(folder, backend, example.world_size)
         return group.call(requests, call.tensors, call.network)
 
     def _judged(self, claim: Claim, example: Example, outcome: Outcome) -> tuple[Status, Mismatch] | None:
@@ -335,7 +338,7 @@ def _cost(outcome: Outcome) -> int:
     """What it costs to see this failure again."""
     if outcome.returned:
         return COST_WRONG
-    whatever_the_input = {"missing", "unimportable", "not_attempted", str(End.BUSY)}
+    whatever_the_input = {"missing", "unimportable", "not_attempted", *map(str, NO_INPUT_CHANGES)}
     asleep = any(rank.end is End.STUCK and rank.doing.state != WAITING for rank in outcome.ranks)
     if asleep or whatever_the_input & {rank.status for rank in outcome.ranks}:
         return SHRINK_BUDGET

@@ -16,6 +16,7 @@ import pytest
 
 from autograder import assignment as assignments
 from autograder.assignment import ROOT, Assignment, PlannedCheck
+from autograder.cluster import launch
 from autograder.cluster.cluster import Cluster
 from autograder.examiner import Examiner, Witness
 from autograder.plugin import GradingPlugin
@@ -33,6 +34,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     backend: str = "gloo"
     budget: str = "local"
     seed: int = 0
+    isolate: bool = False
 
 
 def grade(
@@ -46,8 +48,8 @@ def grade(
     """Grades a submission and returns the report.
 
     `cluster` is one that is running already, and `witness` what its reference has shown so far; gradings in a row share
-    them. `tell` hears "checking" with a check's id, and "done" with its result. Raises AssignmentError, SubmissionError
-    and KeyboardInterrupt; anything that a submission does is in the report.
+    them. `tell` hears "checking" with a check's id, and "done" with its result. Raises AssignmentError, SubmissionError,
+    NoSandbox and KeyboardInterrupt; anything that a submission does is in the report.
     """
     start = time.monotonic()
     planned = planned or assignments.load()
@@ -71,16 +73,21 @@ def examination(
     if request.budget not in planned.budgets:
         raise assignments.AssignmentError(f"no budget {request.budget!r}: there are {', '.join(planned.budgets)}")
     with contextlib.ExitStack() as stack:
-        cluster = cluster or stack.enter_context(Cluster(planned.limits))
-        scratch = tempfile.TemporaryDirectory(prefix="submission-", dir=cluster.scratch, ignore_cleanup_errors=True)
+        cluster = cluster or stack.enter_context(Cluster(launch.start(planned.limits, request.isolate, request.backend)))
+        witnesses = cluster
+        if cluster.isolated:  # nothing of the reference is to be found where a submission runs
+            witnesses = stack.enter_context(Cluster(launch.Start(planned.limits)))
+        place = cluster.home / "submissions"
+        scratch = tempfile.TemporaryDirectory(prefix="submission-", dir=place, ignore_cleanup_errors=True)
         modules = [problem.name for problem in planned.problems]
         submission = open_submission(Path(request.submission), Path(stack.enter_context(scratch)), modules)
         stack.callback(cluster.release, submission.folder)
         yield Examiner(
             planned,
-            _setting(request),
+            _setting(request, cluster.start.tier),
             cluster,
             submission.folder,
+            witnesses,
             _reference(),
             witness,
             tell,
@@ -94,12 +101,13 @@ def _reference() -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def _setting(request: Request) -> Setting:
+def _setting(request: Request, tier: str) -> Setting:
     return Setting(
         submission=request.submission,
         backend=request.backend,
         budget=request.budget,
         seed=request.seed,
+        isolation=tier,
         only=request.only,
         versions={"python": platform.python_version(), "torch": version("torch"), "hypothesis": version("hypothesis")},
     )

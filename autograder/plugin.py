@@ -23,6 +23,7 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption("--submission", default="handout", help="the folder or zip to grade")
     group.addoption("--backend", default="gloo", choices=["gloo", "nccl"], help="how ranks communicate")
     group.addoption("--budget", default="local", help="how many examples: a name in assignment.toml")
+    group.addoption("--isolate", action="store_true", help="run the submission in a sandbox (bubblewrap)")
     group.addoption("--grading-seed", type=int, default=0, help="seed of all examples")
 
 
@@ -39,6 +40,7 @@ def examiner_for(config: pytest.Config) -> Iterator[Reporting]:
         backend=config.getoption("backend"),
         budget=config.getoption("budget"),
         seed=config.getoption("grading_seed"),
+        isolate=config.getoption("isolate"),
     )
     with examination(request) as examiner:
         yield Reporting(examiner)

@@ -26,6 +26,7 @@ from rich.table import Table
 
 from autograder.assignment import load
 from autograder.checks.examples.collectives import Collective
+from autograder.cluster import launch
 from autograder.cluster.cluster import Cluster
 from autograder.cluster.group import RankGroup
 from autograder.cluster.messages import Request
@@ -121,7 +122,7 @@ def bare() -> float:
 def main() -> None:
     torch.set_num_threads(1)
     table = Table("measured", "this kit", "compared with", "ratio", "aim", title="medians of pairs, in one run")
-    with Cluster(load().limits) as cluster:
+    with Cluster(launch.Start(load().limits)) as cluster:
         group = cluster.group(SOLUTIONS, "gloo", RANKS)
         run(group, 3)
         ours, theirs, ratio = paired(lambda: seconds(lambda: run(group, EXAMPLES)) / EXAMPLES, bare)

@@ -14,6 +14,7 @@ import pytest
 
 from autograder import assignment as assignments
 from autograder.assignment import Assignment
+from autograder.cluster import launch
 from autograder.cluster.cluster import Cluster
 from autograder.examiner import Witness
 from autograder.grading import Request, grade
@@ -55,7 +56,7 @@ def submission_of(path: Path, problem: str, folder: Path) -> Path:
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Cluster]:
     """Ranks for every grading of this run."""
-    with Cluster(assignments.load().limits) as cluster:
+    with Cluster(launch.Start(assignments.load().limits)) as cluster:
         yield cluster
 
 

@@ -70,7 +70,7 @@ def test_a_message_of_one_example_does_not_reach_the_next(cluster: Cluster, tmp_
 
 def test_where_forking_is_unsafe_ranks_are_spawned(tmp_path: Path) -> None:
     (tmp_path / "collectives.py").write_text(TALKATIVE)
-    with Cluster(load().limits, launch.zygote("spawn")) as cluster:
+    with Cluster(launch.Start(load().limits, method="spawn")) as cluster:
         assert len(set(pids(ask(cluster, tmp_path, example(2))))) == 3
 
 

@@ -27,6 +27,8 @@ _ABORTED_RECV = (
 def explain(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:
     """The status and the story of an example that did not end with every rank returning; None if it did."""
     for teller in (
+        _uprooted,
+        _exceeded,
         _refused,
         _no_function,
         _misused,
@@ -57,6 +59,21 @@ def _refused(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:
             where = lines(rank.reply.raised.lines) if rank.reply.raised else ()
             return Status.FAILED, Mismatch(headline=rank.reply.refused[0], where=where)
     return None
+
+
+def _uprooted(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:
+    if _first(outcome, End.UPROOTED) is None:
+        return None
+    headline = f"{function} ended the process that all ranks come from: a function must not signal other processes"
+    return Status.CRASHED, Mismatch(headline=headline)
+
+
+def _exceeded(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:
+    rank = _first(outcome, End.EXCEEDED)
+    if rank is None:
+        return None
+    headline = f"{function} used {rank.detail}"
+    return Status.CRASHED, Mismatch(headline=headline, ranks=_doings(outcome), where=_place(rank))
 
 
 def _no_function(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:

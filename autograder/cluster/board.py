@@ -108,14 +108,11 @@ def _texts(kind: str, api: str, file: str, function: str) -> tuple[bytes, ...]:
 
 
 class Board:
-    """The board of one group, for reading; `fd` is handed to the ranks."""
+    """The board of one group, for reading; the open file `fd` is handed to the ranks, and closed by whoever opened it."""
 
-    def __init__(self, folder: str, world_size: int) -> None:
-        path = os.path.join(folder, "board")
-        self.fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        os.unlink(path)
-        os.ftruncate(self.fd, size(world_size))
-        self._memory = mmap.mmap(self.fd, size(world_size))
+    def __init__(self, fd: int, world_size: int) -> None:
+        os.ftruncate(fd, size(world_size))
+        self._memory = mmap.mmap(fd, size(world_size))
         self._world_size = world_size
 
     def read(self) -> list[Doing]:
@@ -137,4 +134,3 @@ class Board:
 
     def close(self) -> None:
         self._memory.close()
-        os.close(self.fd)

@@ -7,25 +7,27 @@ import socket
 from pathlib import Path
 from typing import Any
 
-from autograder.assignment import Limits
 from autograder.cluster import launch
-from autograder.cluster.group import GroupFailed, RankGroup
+from autograder.cluster.group import RankGroup, ZygoteGone
 
 # Ranks kept warm at a time, 5 to 10 megabytes each; beyond that the groups unused for longest are ended.
 WARM_RANKS = 160
+FDS_A_MESSAGE = 200  # the kernel takes 253
 
 
 class Cluster:
     """Ranks for one grading or many; a context manager that leaves no process and no file behind.
 
-    `zygote` is one that was launched already (None: one is launched now). It may still be importing torch.
+    `launched` is what `start` has launched already, which may still be importing torch; else it is launched when needed.
     """
 
-    def __init__(self, limits: Limits, zygote: launch.Zygote | None = None) -> None:
-        self._limits = limits
-        self._zygote = zygote or launch.zygote()
-        self._answers = self._zygote.command.makefile("r")
-        self._ready = False
+    def __init__(self, start: launch.Start, launched: tuple[launch.Home, launch.Zygote] | None = None) -> None:
+        self.start = start
+        self._home: launch.Home | None = None
+        self._zygote: launch.Zygote | None = None
+        if launched is not None:
+            self._home = launched[0]
+            self._take(launched[1])
         self._groups: dict[tuple[Path, str, int], RankGroup] = {}
 
     def __enter__(self) -> Cluster:
@@ -35,14 +37,22 @@ class Cluster:
         self.close()
 
     @property
-    def scratch(self) -> Path:
-        """A folder that is gone when the cluster is, however the grader ended: the zygote sees to it."""
-        return Path(self._zygote.home.name)
+    def home(self) -> Path:
+        """A folder that is gone when the cluster is, however the grader ended."""
+        if self._home is None:
+            self._home = launch.Home()
+        return self._home.path
+
+    @property
+    def isolated(self) -> bool:
+        return self.start.isolated
 
     def group(self, folder: Path, backend: str, world_size: int) -> RankGroup:
         """The warm group for these; ranks are forked at its first call."""
         key = (folder, backend, world_size)
-        group = self._groups.pop(key, None) or RankGroup(self._order, self.scratch, *key, self._limits)
+        group = self._groups.pop(key, None) or RankGroup(
+            self._order, self.home / "files", *key, self.start.limits
+        )
         self._groups[key] = group  # the last one used stands last
         others = [other for other in self._groups.values() if other.warm and other is not group]
         while others and world_size + sum(other.world_size for other in others) > WARM_RANKS:
@@ -56,16 +66,49 @@ class Cluster:
 
     def close(self) -> None:
         """Ends every process."""
-        self._answers.close()
-        self._zygote.end()
+        self._forget_all()
+        if self._zygote is not None:
+            self._answers.close()
+            self._zygote.end()
+            self._zygote = None
+        if self._home is not None:
+            self._home.end()
+            self._home = None
+
+    def _forget_all(self) -> None:
+        for group in self._groups.values():
+            group.forget()
 
     def _order(self, do: str, fds: list[int] | None = None, **arguments: Any) -> Any:
-        """One command to the zygote, and its answer."""
+        """One command to the zygote, and its answer; raises ZygoteGone if there is none, and another one is started."""
+        if self._zygote is None:
+            assert self.home and self._home
+            self._take(self.start.zygote(self._home))
         try:
             if not self._ready:
                 self._ready = json.loads(self._answers.readline()) == "ready"
-            line = json.dumps({"do": do, **arguments}).encode() + b"\n"
-            socket.send_fds(self._zygote.command, [line], fds or [])
-            return json.loads(self._answers.readline())
+            answer = self._ask(json.dumps({"do": do, **arguments}).encode() + b"\n", fds or [])
         except (OSError, ValueError) as error:
-            raise GroupFailed(f"the process that starts ranks is gone ({type(error).__name__})") from None
+            self._bury()
+            raise ZygoteGone(f"the process that starts ranks is gone ({type(error).__name__})") from None
+        if do == "kill" and answer == "all":
+            self._forget_all()
+        return answer
+
+    def _take(self, zygote: launch.Zygote) -> None:
+        self._zygote, self._answers, self._ready = zygote, zygote.command.makefile("r"), False
+
+    def _ask(self, line: bytes, fds: list[int]) -> Any:
+        command = self._zygote.command
+        while len(fds) > FDS_A_MESSAGE:
+            socket.send_fds(command, [b" "], fds[:FDS_A_MESSAGE])
+            fds = fds[FDS_A_MESSAGE:]
+        socket.send_fds(command, [line], fds)
+        return json.loads(self._answers.readline())
+
+    def _bury(self) -> None:
+        """The zygote has died, or been killed by the code that it was to run; its ranks have died with it."""
+        self._answers.close()
+        self._zygote.end()
+        self._zygote = None
+        self._forget_all()

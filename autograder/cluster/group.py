@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import itertools
 import os
 import re
 import selectors
@@ -11,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import msgspec
 import torch
@@ -27,7 +30,7 @@ from autograder.fabric.connect import DEVICES
 
 TICK = 0.05  # seconds between two looks at ranks that have not replied
 READY_SECONDS = 120.0  # for a group to come up, on however loaded a machine
-OUTPUT_SHOWN = 2000
+OUTPUT_SHOWN, STACK_READ = 2000, 40_000
 SWITCH = -1  # among the ranks that the selector knows
 Order = Callable[..., Any]
 
@@ -36,10 +39,15 @@ class GroupFailed(Exception):
     """The group did not come up; the kit's fault or the machine's, never a student's."""
 
 
+class ZygoteGone(GroupFailed):
+    """The process that ranks are forked from has ended; the next order finds another one."""
+
+
 class RankGroup:
     """`world_size` ranks of one submission on one backend.
 
-    `order` sends a command to the zygote. The group forks its ranks when it is first called, and again after a failure.
+    `order` sends a command to the zygote, `scratch` is for files of the grader's. The group forks its ranks when it is
+    first called, and again after a failure.
     """
 
     def __init__(
@@ -61,7 +69,10 @@ class RankGroup:
         `network` is what the backend "sim" simulates; the others do not look at it.
         """
         if not self._alive:
-            self._start()
+            try:
+                self._start()
+            except ZygoteGone:  # killed by what the last group left behind, perhaps: nobody's fault in this example
+                self._start()
         if self._fabric is not None:
             self._fabric.begin(network)
         inboxes = [Inbox(control, self._limits.reply_bytes) for control in self._controls]
@@ -73,6 +84,9 @@ class RankGroup:
                 pass  # the rank is dead or deaf; reading from it will tell
         try:
             outcome = self._collect(inboxes)
+        except ZygoteGone:
+            ended = [RankOutcome(rank=rank, end=End.UPROOTED) for rank in range(self.world_size)]
+            return Outcome(ranks=tuple(ended))
         except BaseException:
             self.kill()  # whatever broke off the example, its replies must not be taken for the next one's
             raise
@@ -87,37 +101,51 @@ class RankGroup:
 
     def kill(self) -> None:
         """Kills the ranks; the next call forks new ones."""
+        if self._alive:
+            with contextlib.suppress(ZygoteGone):
+                self._order("kill", group=self._id)
+            self.forget()
+
+    def forget(self) -> None:
+        """The ranks are gone: closes what led to them."""
         if not self._alive:
             return
         self._alive = False
-        self._order("kill", group=self._id)
         self._selector.close()
         for control in self._controls:
             control.close()
         if self._fabric is not None:
             self._fabric.close()
         self._board.close()
-        self._home.cleanup()
+        for file in self._files:
+            file.close()
 
     def _start(self) -> None:
-        self._home = tempfile.TemporaryDirectory(prefix="group-", dir=self._scratch, ignore_cleanup_errors=True)
-        self._board = Board(self._home.name, self.world_size)
+        self._id = next(_NUMBERS)
+        self._files = [_unnamed_file(self._scratch) for _ in range(1 + 2 * self.world_size)]
+        self._outputs, self._stacks = self._files[1 : 1 + self.world_size], self._files[1 + self.world_size :]
+        self._board = Board(self._files[0].fileno(), self.world_size)
         pairs = [socket.socketpair() for _ in range(self.world_size)]
         self._controls = [ours for ours, _ in pairs]
         self._selector = selectors.DefaultSelector()
         for rank, control in enumerate(self._controls):
             self._selector.register(control, selectors.EVENT_READ, rank)
         handed = [theirs for _, theirs in pairs]
+        fabric = []
         if self.backend == "sim":
             self._fabric = SimulatedFabric(self.world_size)
-            handed += self._fabric.sockets()
+            fabric = self._fabric.sockets()
             self._selector.register(self._fabric, selectors.EVENT_READ, SWITCH)
-        specs = [self._spec(rank) for rank in range(self.world_size)]
-        self._id = id(self._home)
         self._alive = True
-        self._order("start", group=self._id, specs=specs, fds=[self._board.fd, *(end.fileno() for end in handed)])
-        for theirs in handed:
-            theirs.close()
+        fds = [end.fileno() for end in (self._files[0], *handed, *self._outputs, *self._stacks, *fabric)]
+        try:
+            self._order("start", group=self._id, specs=[self._spec(rank) for rank in range(self.world_size)], fds=fds)
+        finally:
+            for theirs in (*handed, *fabric):
+                theirs.close()
+        self._await_ready()
+
+    def _await_ready(self) -> None:
         for control in self._controls:
             control.settimeout(READY_SECONDS)
         try:
@@ -135,16 +163,17 @@ class RankGroup:
             "world_size": self.world_size,
             "backend": self.backend,
             "folder": str(self.folder),
-            "scratch": self._home.name,
-            "output_bytes": self._limits.output_bytes,
+            "limits": msgspec.to_builtins(self._limits),
         }
 
     def _collect(self, inboxes: list[Inbox]) -> Outcome:
         """Reads replies until every rank has one, or until the rest never will."""
         ends: dict[int, RankOutcome] = {}
-        watch, next_look = Watch(self._limits), time.monotonic() + TICK
+        watch, next_look, quiet = Watch(self._limits), time.monotonic() + TICK, True
         while len(ends) < self.world_size:
-            for key, _ in self._selector.select(TICK):
+            events = self._selector.select(TICK)
+            quiet = quiet and not events
+            for key, _ in events:
                 if key.data == SWITCH:
                     self._fabric.on_ready()
                 elif key.data not in ends and (end := self._read(key.data, inboxes[key.data])) is not None:
@@ -153,8 +182,8 @@ class RankGroup:
                     if end.status != "returned":
                         self._selector.unregister(key.fileobj)  # whatever may come from there is not read
             if time.monotonic() >= next_look:
-                self._look(watch, ends)
-                next_look = time.monotonic() + TICK
+                self._look(watch, ends, quiet)
+                next_look, quiet = time.monotonic() + TICK, True
         ranks = tuple(ends[rank] for rank in range(self.world_size))
         if self._fabric is not None:
             return self._simulated(ranks)
@@ -189,19 +218,20 @@ class RankGroup:
         device = DEVICES[self.backend]
         return RankOutcome(rank=rank, end=End.REPLIED, reply=reply, tensors=tensors, output=output, device=device)
 
-    def _look(self, watch: Watch, ends: dict[int, RankOutcome]) -> None:
+    def _look(self, watch: Watch, ends: dict[int, RankOutcome], quiet: bool) -> None:
         """Ends the example for the ranks that have not replied, if they never will."""
         pending = set(range(self.world_size)) - ends.keys()
         if not pending:
             return
         failed = any(end.status != "returned" for end in ends.values())
-        verdict = watch.look(self._board.read(), self._samples, pending, failed)
+        verdict = watch.look(self._board.read(), self._samples, pending, failed, quiet)
         if not verdict:
             return
         self._order("signal", group=self._id, number=int(signal.SIGUSR1))
         time.sleep(TICK)
         for rank, end in verdict.items():
-            ends[rank] = RankOutcome(rank=rank, end=end, **self._whereabouts(rank))
+            detail = f"more than {self._limits.processes} processes" if end is End.EXCEEDED else ""
+            ends[rank] = RankOutcome(rank=rank, end=end, detail=detail, **self._whereabouts(rank))
 
     def _samples(self) -> list[Sample]:
         return msgspec.convert(self._order("sample", group=self._id), list[Sample])
@@ -220,23 +250,31 @@ class RankGroup:
 
     def _stack(self, rank: int) -> tuple[SourceLine, ...]:
         """The submission's lines in what faulthandler wrote, outermost first."""
-        text = _tail(os.path.join(self._home.name, f"stack.{rank}"), 20_000)
+        text = _ends_of(self._stacks[rank], STACK_READ)
         last = text.rpartition("(most recent call first):")[2]
         frames = re.findall(r'File "([^"\n]+)", line (\d+) in (\S+)', last)
         owned = [(f, int(n), name) for f, n, name in frames if f.startswith(f"{self.folder}/")]
         return tuple(SourceLine(f.removeprefix(f"{self.folder}/"), n, name) for f, n, name in reversed(owned))
 
     def _output(self, rank: int) -> str:
-        """The tail of what the rank printed in this example."""
-        return _tail(os.path.join(self._home.name, f"output.{rank}"), OUTPUT_SHOWN)
+        """What the rank printed in this example, its head and its tail."""
+        return _ends_of(self._outputs[rank], OUTPUT_SHOWN)
 
 
-def _tail(path: str, size: int) -> str:
-    """The end of a file that a rank may have made anything of: nothing is followed, nothing blocks."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return ""
-    with open(fd, "rb") as file:
-        file.seek(max(0, os.fstat(fd).st_size - size))
-        return file.read(size).decode("utf-8", "replace")
+_NUMBERS = itertools.count()
+
+
+def _unnamed_file(folder: Path) -> IO[bytes]:
+    """A file of no name, which ranks append to whatever becomes of their folders."""
+    file = tempfile.TemporaryFile(dir=folder, buffering=0)
+    fcntl.fcntl(file, fcntl.F_SETFL, fcntl.fcntl(file, fcntl.F_GETFL) | os.O_APPEND)
+    return file
+
+
+def _ends_of(file: IO[bytes], size: int) -> str:
+    """The file's first and last bytes, `size` in all; a rank may have made anything of it."""
+    there = os.fstat(file.fileno()).st_size
+    if there <= size:
+        return os.pread(file.fileno(), size, 0).decode("utf-8", "replace")
+    head, tail = (os.pread(file.fileno(), size // 2, at).decode("utf-8", "replace") for at in (0, there - size // 2))
+    return f"{head}\n[{there - size:,} bytes left out]\n{tail}"

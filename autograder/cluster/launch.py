@@ -3,65 +3,129 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 
-from autograder.assignment import ROOT
+from autograder.assignment import ROOT, Limits
+from autograder.cluster import sandbox
 
 METHOD = "spawn" if sys.platform == "darwin" else "fork"
-KEPT = ("PATH", "LANG", "LC_ALL", "CUDA_VISIBLE_DEVICES")
+KEPT = ("PATH", "LANG", "LC_ALL", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH")
 ANSWER_SECONDS = 600.0  # however loaded the machine
+END_SECONDS = 10.0
+# Waits for the end of everybody who holds the other end of its input, then removes the folder.
+SWEEP = 'cat >/dev/null; rm -rf -- "$0"'
+
+
+class NoSandbox(Exception):
+    """A submission is to be isolated, and this machine cannot do that; the text says what to do."""
+
+
+class Home:
+    """A temporary folder of the grader's, gone when the grader and its zygotes are, however they ended.
+
+    `submissions` is for what is graded, `ranks` for what ranks that are not isolated write, `files` for the grader's own.
+    """
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="grading-"))
+        for name in ("submissions", "ranks", "files"):
+            (self.path / name).mkdir()
+        reading, self.held = os.pipe()
+        self._sweeper = subprocess.Popen(["sh", "-c", SWEEP, str(self.path)], stdin=reading, start_new_session=True)
+        os.close(reading)
+
+    def end(self) -> None:
+        """Removes the folder; zygotes must have ended."""
+        os.close(self.held)
+        try:
+            self._sweeper.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._sweeper.kill()
+            self._sweeper.wait()
+            shutil.rmtree(self.path, ignore_errors=True)
 
 
 @dataclass
 class Zygote:
-    """A zygote that is coming up: its process, the socket that it takes commands from, and its scratch folder."""
+    """A zygote that is coming up: its process (the sandbox's, if there is one), and the socket that it takes commands from."""
 
     process: subprocess.Popen[bytes]
     command: socket.socket
-    home: tempfile.TemporaryDirectory[str]
 
     def end(self) -> None:
-        """Hangs up: the zygote kills all ranks, removes the scratch folder and ends."""
+        """Hangs up: the zygote kills all ranks and ends."""
         self.command.close()
         try:
-            self.process.wait(10)
+            self.process.wait(END_SECONDS)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        self.home.cleanup()
 
 
-def zygote(method: str = METHOD) -> Zygote:
-    """Starts one; ranks are started from it by `fork`, or by `spawn` where forking after torch is unsafe."""
-    home = tempfile.TemporaryDirectory(prefix="grading-", ignore_cleanup_errors=True)
-    ours, theirs = socket.socketpair()
-    ours.settimeout(ANSWER_SECONDS)
-    with theirs:
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "autograder.cluster.zygote", str(theirs.fileno()), method, home.name],
-            pass_fds=[theirs.fileno()],
-            env=_environment(home.name),
-            cwd=home.name,
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-    return Zygote(process, ours, home)
+@dataclass(frozen=True)
+class Start:
+    """How zygotes are started: ranks by `fork`, or by `spawn` where forking after torch is unsafe; isolated or not."""
+
+    limits: Limits
+    isolated: bool = False
+    gpus: bool = False
+    method: str = METHOD
+
+    @property
+    def tier(self) -> str:
+        return sandbox.BUBBLEWRAP if self.isolated else sandbox.PLAIN
+
+    def launch(self) -> tuple[Home, Zygote]:
+        """A home and its first zygote. Should nobody come to own them, they end with this process."""
+        home = Home()
+        return home, self.zygote(home)
+
+    def zygote(self, home: Home) -> Zygote:
+        """Starts one, whose ranks see the submissions in `home`."""
+        ours, theirs = socket.socketpair()
+        ours.settimeout(ANSWER_SECONDS)
+        scratch = sandbox.TEMPORARY if self.isolated else str(home.path / "ranks")
+        fds = [theirs.fileno(), home.held]
+        isolated = "isolated" if self.isolated else "plain"
+        argv = [sys.executable, "-P", "-m", "autograder.cluster.zygote", *map(str, fds), self.method, scratch, isolated]
+        if self.isolated:
+            argv = sandbox.command(argv, self.limits, [str(home.path / "submissions")], self.gpus)
+        with theirs:
+            process = subprocess.Popen(
+                argv,
+                pass_fds=fds,
+                env=self._environment(scratch),
+                cwd="/" if self.isolated else scratch,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        return Zygote(process, ours)
+
+    def _environment(self, scratch: str) -> dict[str, str]:
+        """What ranks see of the environment: nothing of the grader's own."""
+        return {
+            **{name: os.environ[name] for name in KEPT if name in os.environ},
+            **{name: value for name, value in os.environ.items() if name.startswith(("NCCL_", "OPENBLAS_"))},
+            "HOME": scratch,
+            "TMPDIR": scratch,
+            "USER": "student",
+            "PYTHONPATH": str(ROOT),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "OMP_NUM_THREADS": "1",
+            "GLOO_SOCKET_IFNAME": "lo0" if sys.platform == "darwin" else "lo",
+            "TORCH_CPP_LOG_LEVEL": "FATAL",
+        }
 
 
-def _environment(home: str) -> dict[str, str]:
-    """What ranks see of the environment: nothing of the grader's own."""
-    return {
-        **{name: os.environ[name] for name in KEPT if name in os.environ},
-        **{name: value for name, value in os.environ.items() if name.startswith(("NCCL_", "OPENBLAS_"))},
-        "HOME": home,
-        "TMPDIR": home,
-        "PYTHONPATH": str(ROOT),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "OMP_NUM_THREADS": "1",
-        "GLOO_SOCKET_IFNAME": "lo0" if sys.platform == "darwin" else "lo",
-        "TORCH_CPP_LOG_LEVEL": "FATAL",
-    }
+def start(limits: Limits, isolate: bool, backend: str) -> Start:
+    """How the ranks of a grading are started; raises NoSandbox if they are to be isolated and cannot be."""
+    reason = sandbox.unavailable() if isolate else ""
+    if reason:
+        raise NoSandbox(f"{reason} For code that you trust as your own: --no-isolate (make grade ISOLATE=no).")
+    return Start(limits, isolated=isolate, gpus=backend == "nccl")

@@ -20,6 +20,8 @@ class End(enum.StrEnum):
     STUCK = "stuck"  # blocked, or asleep, with nobody left to wake it
     BUSY = "busy"  # used up its processor time
     DIED = "died"  # the process ended
+    EXCEEDED = "exceeded"  # went beyond a limit that `detail` names
+    UPROOTED = "uprooted"  # the process that all ranks come from was killed under them
     GARBLED = "garbled"  # its reply was no message of ours, or too large
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 
-PR_SET_PDEATHSIG = 1
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -18,6 +18,12 @@ def die_with_parent() -> None:
     """Asks the kernel to kill this process when its parent dies (Linux; elsewhere the sockets' end has to do)."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def adopt_orphans() -> None:
+    """Has every descendant whose parent ends become a child of this process, so that none can get away (Linux)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def signal_name(number: int) -> str:

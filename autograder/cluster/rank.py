@@ -16,12 +16,13 @@ import socket
 import sys
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import torch
 import torch.distributed as dist
 
+from autograder.assignment import Limits
 from autograder.cluster import messages
 from autograder.cluster.board import Slot, size
 from autograder.cluster.messages import Raised, Reply, Request, TensorFacts
@@ -41,11 +42,15 @@ class Spec(msgspec.Struct, frozen=True):
     backend: str
     folder: str
     scratch: str
-    output_bytes: int
+    limits: Limits
 
-    def path(self, name: str) -> str:
-        """A file of this rank in the group's folder: `output` (what it printed) or `stack` (where it is, on SIGUSR1)."""
-        return os.path.join(self.scratch, f"{name}.{self.rank}")
+
+class Files(NamedTuple):
+    """Open files that the grader reads: the group's board, what this rank prints, and where it is (on SIGUSR1)."""
+
+    board: int
+    output: int
+    stack: int
 
 
 class Context:
@@ -76,10 +81,10 @@ class Context:
         return self._groups[tuple(ranks)]
 
 
-def main(spec: Spec, control: socket.socket, board_fd: int, fabric: socket.socket | None = None) -> None:
+def main(spec: Spec, control: socket.socket, files: Files, fabric: socket.socket | None = None) -> None:
     """Runs a rank to its end; returns when the grader hangs up."""
-    _confine(spec)
-    slot = Slot(mmap.mmap(board_fd, size(spec.world_size)), spec.rank)
+    _confine(spec, files)
+    slot = Slot(mmap.mmap(files.board, size(spec.world_size)), spec.rank)
     callsite.configure([spec.folder])
     if fabric is None:
         recorder, simulation = Recorder(slot), None
@@ -128,19 +133,26 @@ class Simulation:
             rank_side.finish(how)
 
 
-def _confine(spec: Spec) -> None:
-    """Own process group, limits, and output into a file that the grader shows the tail of."""
+def _confine(spec: Spec, files: Files) -> None:
+    """Own process group, limits, and output into a file that the grader shows the ends of."""
     os.setpgid(0, 0)
     os.chdir(spec.scratch)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (spec.output_bytes, spec.output_bytes))
-    output = os.open(spec.path("output"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    os.dup2(output, 1)
-    os.dup2(output, 2)
+    limits = spec.limits
+    for what, most in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, limits.output_bytes),
+        (resource.RLIMIT_NOFILE, limits.open_files),
+        *([] if spec.backend == "nccl" else [(resource.RLIMIT_AS, limits.memory_bytes)]),
+    ):
+        hard = resource.getrlimit(what)[1]
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        with contextlib.suppress(ValueError, OSError):  # macOS refuses some
+            resource.setrlimit(what, (most, most))
+    os.dup2(files.output, 1)
+    os.dup2(files.output, 2)
     sys.stdout = open(1, "w", buffering=1, errors="replace", closefd=False)
     sys.stderr = open(2, "w", buffering=1, errors="replace", closefd=False)
-    stack = open(spec.path("stack"), "w")
-    faulthandler.register(signal.SIGUSR1, file=stack, all_threads=False)
+    faulthandler.register(signal.SIGUSR1, file=files.stack, all_threads=False)
     sys.dont_write_bytecode = True
 
 

@@ -29,6 +29,7 @@ class Sample(msgspec.Struct, frozen=True):
     end: int | None
     cpu: float
     asleep: bool
+    strays: int = 0
 
 
 class Watch:
@@ -36,17 +37,24 @@ class Watch:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._since = self._sampled = time.monotonic()
+        self._since = self._sampled = self._looked = time.monotonic()
+        self._asleep = 0.0
         self._progress: tuple[int, ...] | None = None
         self._cpu = 0.0
         self._first_cpu: list[float] | None = None
 
     def look(
-        self, doings: list[Doing], sample: Callable[[], list[Sample]], pending: set[int], failed: bool
+        self,
+        doings: list[Doing],
+        sample: Callable[[], list[Sample]],
+        pending: set[int],
+        failed: bool,
+        quiet: bool = True,
     ) -> dict[int, End]:
         """How the pending ranks end, if this example is beyond hope, else nothing.
 
-        `failed` says that another rank has already failed: the pending ones get little time to finish.
+        `failed` says that another rank has already failed: the pending ones get little time to finish. `quiet` says that no
+        rank has wanted anything of the grader since the last look: else they may be waiting for the grader.
         """
         now = time.monotonic()
         progress = tuple(doings[rank].progress for rank in sorted(pending))
@@ -57,12 +65,19 @@ class Watch:
         samples = sample()
         if self._first_cpu is None:
             self._first_cpu = [sample.cpu for sample in samples]
+        if samples[0].strays > self._limits.processes:
+            return dict.fromkeys(pending, End.EXCEEDED)
         busy = {r for r in pending if samples[r].cpu - self._first_cpu[r] > self._limits.cpu_seconds}
         if busy:
             return {rank: End.BUSY if rank in busy else End.STUCK for rank in pending}
         cpu = sum(samples[rank].cpu for rank in pending)
         idle = cpu - self._cpu <= IDLE_CPU * len(pending) * max(1.0, now - self._since)
-        if progress != self._progress or not idle or not all(samples[rank].asleep for rank in pending):
+        asleep = idle and all(samples[rank].asleep for rank in pending)
+        self._asleep += now - self._looked if asleep and quiet else 0.0
+        self._looked = now
+        if self._asleep > self._limits.sleep_seconds:
+            return dict.fromkeys(pending, End.STUCK)
+        if progress != self._progress or not asleep:
             self._progress, self._cpu, self._since = progress, cpu, now
             return {}
         return dict.fromkeys(pending, End.STUCK) if now - self._since > self._patience(doings, pending, failed) else {}

@@ -1,7 +1,8 @@
 """The zygote: a process that has imported torch once, and forks ranks from itself in milliseconds.
 
-It obeys the grader over one socket: start a group, sample it, signal it, kill it. It never runs student code. When the
-grader is gone, however it went, the zygote kills every rank, removes the scratch folder and ends.
+It obeys the grader over one socket: start a group, sample it, signal it, kill it. It never runs student code, though that
+runs beside it, in the same sandbox if there is one: what it says is believed for telling what happened, never for credit.
+When the grader is gone, however it went, the zygote kills every rank and ends.
 """
 
 from __future__ import annotations
@@ -12,34 +13,45 @@ import importlib
 import json
 import os
 import pkgutil
+import resource
 import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
+import time
 import traceback
 from typing import Any
 
 import msgspec
+import psutil
 import torch
 
 from autograder import drivers
 from autograder.cluster import process
-from autograder.cluster.rank import Spec
+from autograder.cluster.rank import Files, Spec
 from autograder.cluster.rank import main as rank_main
 
 FD_LIMIT = 512
 # What autograd imports when a backward first begins at a given gradient: most of a second, in every rank.
-LATE_IMPORTS = ("torch.fx.experimental.symbolic_shapes",)
+LATE_IMPORTS = ("torch.fx.experimental.symbolic_shapes", "numpy.ctypeslib")
+STRAY_ROUNDS = 100
+TASKS = 2000  # threads and processes in a sandbox; the kernel does not hold root to it
 
 
 class Zygote:
-    """The ranks of every group that is alive."""
+    """The ranks of every group that is alive.
 
-    def __init__(self, command: socket.socket, method: str) -> None:
-        self._command = command
-        self._method = method
+    `fds` are the zygote's own, closed in every rank; `is_isolated` says that no process here is anybody else's.
+    """
+
+    def __init__(self, fds: list[int], method: str, scratch: str, is_isolated: bool) -> None:
+        self._fds = fds
+        self._command = socket.socket(fileno=fds[0])
+        self._method, self._scratch, self._is_isolated = method, scratch, is_isolated
         self._groups: dict[int, list[int]] = {}
+        self._folders: dict[int, str] = {}
         self._ends: dict[int, int] = {}
 
     def serve(self) -> None:
@@ -49,14 +61,16 @@ class Zygote:
             self._obey()
         for group in list(self._groups):
             self.do_kill(group, [])
+        self._kill_strays()
 
     def _obey(self) -> None:
         while True:
-            data, fds, _, _ = socket.recv_fds(self._command, 1 << 16, FD_LIMIT)
-            if not data:
-                return
+            data, fds = b"", []
             while not data.endswith(b"\n"):
-                data += self._command.recv(1 << 16)
+                piece, more, _, _ = socket.recv_fds(self._command, 1 << 16, FD_LIMIT)
+                if not piece:
+                    return
+                data, fds = data + piece, fds + more
             order = json.loads(data)
             answer = getattr(self, f"do_{order.pop('do')}")(fds=fds, **order)
             for fd in fds:
@@ -64,35 +78,82 @@ class Zygote:
             self._command.sendall(json.dumps(answer).encode() + b"\n")
 
     def do_start(self, group: int, specs: list[dict[str, Any]], fds: list[int]) -> list[int]:
-        """Forks the ranks of a group. `fds` are the board, then each rank's control socket, then its fabric socket."""
+        """Forks the ranks of a group.
+
+        `fds` are the board, then every rank's control socket, every rank's output, stack file, and fabric socket if any.
+        """
         board, world_size = fds[0], len(specs)
         self._groups[group] = pids = []
+        self._folders[group] = folder = tempfile.mkdtemp(prefix="group-", dir=self._scratch)
         for rank, spec in enumerate(specs):
+            spec["scratch"] = folder
             mine = [board, *fds[1 + rank :: world_size]]
-            pids.append(self._fork(spec, mine, fds) if self._method == "fork" else _spawn(spec, mine))
+            pid = self._fork(spec, mine, fds) if self._method == "fork" else _spawn(spec, mine)
+            self._ends.pop(pid, None)  # of an earlier process with this number
+            pids.append(pid)
         return pids
 
     def do_sample(self, group: int, fds: list[int]) -> list[dict[str, Any]]:
-        """For each rank: its exit status (None while it lives), processor seconds, and whether all its threads sleep."""
-        return [self._sample(pid) for pid in self._groups[group]]
+        """For each rank: its exit status (None while it lives), processor seconds, whether all its threads sleep; and how
+        many processes there are that no group knows.
+        """
+        strays = len(self._strays())
+        return [{**self._sample(pid), "strays": strays} for pid in self._groups[group]]
 
     def do_signal(self, group: int, number: int, fds: list[int]) -> None:
         for pid in self._groups[group]:
             if self._end(pid) is None:
                 os.kill(pid, number)
 
-    def do_kill(self, group: int, fds: list[int]) -> None:
-        """Kills the ranks and whatever they started in their own process groups, and waits until they are gone."""
-        pids = self._groups.pop(group)
+    def do_kill(self, group: int, fds: list[int]) -> str:
+        """Kills the ranks and whatever they have started, and waits until they are gone: "all" if that took every group."""
+        pids = self._groups.pop(group, [])
         for pid in pids:
             for kill in (os.killpg, os.kill):
-                try:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
                     kill(pid, signal.SIGKILL)
-                except (ProcessLookupError, PermissionError):
-                    continue
         for pid in pids:
-            if self._ends.pop(pid, None) is None:
-                os.waitpid(pid, 0)
+            while self._end(pid) is None:
+                time.sleep(0.001)
+            del self._ends[pid]
+        shutil.rmtree(self._folders.pop(group, ""), ignore_errors=True)
+        return self._kill_strays()
+
+    def _kill_strays(self) -> str:
+        """Kills what ranks have left behind, however far it detached itself.
+
+        In a sandbox all is killed but this process, at once, which no fork can outrun; elsewhere one after the other.
+        """
+        if self._is_isolated:
+            if not self._strays():
+                return ""
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(-1, signal.SIGKILL)
+            for other in list(self._groups):
+                self._groups.pop(other)
+                shutil.rmtree(self._folders.pop(other), ignore_errors=True)
+            self._ends.clear()
+            while _wait_for_any(0) is not None:
+                continue
+            return "all"
+        for _ in range(STRAY_ROUNDS):
+            strays = self._strays()
+            if not strays:
+                break
+            for stray in strays:
+                with contextlib.suppress(psutil.Error):
+                    stray.kill()
+            self._reap()
+        return ""
+
+    def _strays(self) -> list[psutil.Process]:
+        """Processes that ranks have started; orphans come to this process, which is their reaper."""
+        self._reap()
+        ranks = {pid for pids in self._groups.values() for pid in pids}
+        with contextlib.suppress(psutil.Error):
+            below = psutil.Process().children(recursive=True)
+            return [process for process in below if process.pid not in ranks and process.status() != "zombie"]
+        return []
 
     def _fork(self, spec: dict[str, Any], mine: list[int], fds: list[int]) -> int:
         pid = os.fork()
@@ -100,8 +161,7 @@ class Zygote:
             return pid
         status = 1
         try:
-            self._command.close()
-            for fd in set(fds) - set(mine):
+            for fd in {*fds, *self._fds} - set(mine):
                 os.close(fd)
             process.die_with_parent()
             run_rank(spec, mine)
@@ -119,22 +179,34 @@ class Zygote:
         return {"end": None, "cpu": cpu, "asleep": asleep}
 
     def _end(self, pid: int) -> int | None:
-        if pid not in self._ends:
-            done, status = os.waitpid(pid, os.WNOHANG)
-            if not done:
-                return None
+        """The exit status of a rank that has ended, else None."""
+        self._reap()
+        return self._ends.get(pid)
+
+    def _reap(self) -> None:
+        """Takes note of every child that has ended: ranks, and orphans of theirs."""
+        while (ended := _wait_for_any(os.WNOHANG)) is not None:
+            pid, status = ended
             self._ends[pid] = os.waitstatus_to_exitcode(status)
-        return self._ends[pid]
+
+
+def _wait_for_any(options: int) -> tuple[int, int] | None:
+    """A child that has ended and its status; None if there is none."""
+    try:
+        pid, status = os.waitpid(-1, options)
+    except ChildProcessError:
+        return None
+    return (pid, status) if pid else None
 
 
 def run_rank(spec: dict[str, Any], fds: list[int]) -> None:
-    """Becomes a rank. `fds`: the board, the control socket, and the fabric's socket if it has one."""
+    """Becomes a rank. `fds`: the board, the control socket, two files, and the fabric's socket if it has one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    board, control, *fabric = fds
+    board, control, output, stack, *fabric = fds
     rank_main(
         msgspec.convert(spec, Spec),
         socket.socket(fileno=control),
-        board,
+        Files(board, output, stack),
         socket.socket(fileno=fabric[0]) if fabric else None,
     )
 
@@ -146,17 +218,17 @@ def _spawn(spec: dict[str, Any], fds: list[int]) -> int:
 
 
 def main() -> None:
-    command_fd, method, scratch = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+    command, held, method, scratch, tier = int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:6]
     torch.set_num_threads(1)
+    process.adopt_orphans()
+    if tier == "isolated":  # elsewhere this would count all that the user runs
+        resource.setrlimit(resource.RLIMIT_NPROC, (TASKS, TASKS))
     names = [driver.name for driver in pkgutil.iter_modules(drivers.__path__, "autograder.drivers.")]
     for name in (*names, *LATE_IMPORTS):
         importlib.import_module(name)  # once here, not once in every rank
     gc.collect()
     gc.freeze()
-    try:
-        Zygote(socket.socket(fileno=command_fd), method).serve()
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+    Zygote([command, held], method, scratch, tier == "isolated").serve()
 
 
 if __name__ == "__main__":

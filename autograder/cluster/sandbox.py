@@ -1,0 +1,83 @@
+"""Isolation tiers: what stands between the ranks, where student code runs, and the machine that grades.
+
+"bubblewrap" gives the zygote and all of its ranks namespaces of their own: no process but theirs, no network but a
+loopback, no file but Python, the libraries, the ranks' side of the kit (read-only) and the submission (read-only), and
+temporary folders in memory of limited size, which are gone with the sandbox. "not isolated" is a plain process with
+limits: fit for one's own code, not for somebody else's.
+"""
+
+from __future__ import annotations
+
+import functools
+import glob
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from autograder.assignment import ROOT, Limits
+
+BUBBLEWRAP, PLAIN = "bubblewrap", "not isolated"
+INSTALL = "Install it (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap)"
+# The ranks' side of the kit. Neither checks/ nor what they are graded by.
+RANK_SIDE = ("__init__.py", "assignment.py", "cluster", "drivers", "fabric")
+# What the dynamic linker and the C library read.
+SYSTEM = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d")
+TEMPORARY = "/tmp"
+PROBE_SECONDS, PROBE_BYTES = 20, 1 << 20
+
+
+@functools.cache
+def unavailable() -> str:
+    """Why bubblewrap cannot be used on this machine, as a sentence that says what to do; "" if it can."""
+    if sys.platform != "linux":
+        return "Bubblewrap, which isolates a submission, is for Linux only."
+    if shutil.which("bwrap") is None:
+        return f"Bubblewrap, which isolates a submission, is not installed. {INSTALL}."
+    probe = ["bwrap", *_namespaces(), *_files(PROBE_BYTES, (), False), "true"]
+    try:
+        ended = subprocess.run(probe, capture_output=True, text=True, timeout=PROBE_SECONDS, env={})
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"Bubblewrap, which isolates a submission, does not start here ({type(error).__name__})."
+    if ended.returncode:
+        said = (ended.stderr.strip().splitlines() or ["no reason given"])[-1]
+        return f"Bubblewrap, which isolates a submission, does not start here: {said}"
+    return ""
+
+
+def command(argv: Sequence[str], limits: Limits, readable: Sequence[str], gpus: bool) -> list[str]:
+    """`argv` to be run in a sandbox that sees the folders `readable` beside what Python needs."""
+    return ["bwrap", *_namespaces(), *_files(limits.scratch_bytes, readable, gpus), "--chdir", TEMPORARY, "--", *argv]
+
+
+def _namespaces() -> list[str]:
+    """As nobody in particular, without capabilities, and ended with the grader."""
+    identity = ["--uid", "1000", "--gid", "1000", "--cap-drop", "ALL", "--hostname", "sandbox"]
+    return ["--unshare-all", *identity, "--die-with-parent", "--new-session"]
+
+
+def _files(scratch_bytes: int, readable: Sequence[str], gpus: bool) -> list[str]:
+    arguments = ["--proc", "/proc", "--dev", "/dev"]
+    for folder in (TEMPORARY, "/dev/shm"):
+        arguments += ["--size", str(scratch_bytes), "--tmpfs", folder]
+    for path in SYSTEM:
+        arguments += _shown(path)
+    kit = [str(ROOT / "autograder" / name) for name in RANK_SIDE]
+    for path in dict.fromkeys([sys.base_prefix, sys.prefix, *kit, *readable]):
+        if not path.startswith("/usr/"):
+            arguments += ["--ro-bind", path, path]
+    return [*arguments, *(_gpus() if gpus else ()), "--remount-ro", "/"]
+
+
+def _shown(path: str) -> list[str]:
+    """A path of the system as it is there: a link (as /lib is where all is in /usr), a file, or nothing."""
+    if os.path.islink(path):
+        return ["--symlink", os.readlink(path), path]
+    return ["--ro-bind-try", path, path]
+
+
+def _gpus() -> list[str]:
+    """What CUDA and NCCL open: the driver's devices, and the machine's layout in /sys. The driver's libraries are in /usr."""
+    devices = [part for path in glob.glob("/dev/nvidia*") for part in ("--dev-bind", path, path)]
+    return [*devices, "--ro-bind", "/sys", "/sys", "--ro-bind-try", "/usr/local/nvidia", "/usr/local/nvidia"]
