@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from autograder.assignment import Assignment, PlannedCheck
 from autograder.checks.example import Claim, Example, Mismatch
-from autograder.checks.explain import explain
+from autograder.checks.explain import explain, trespass
 from autograder.cluster.board import WAITING
 from autograder.cluster.cluster import Cluster
 from autograder.cluster.group import GroupFailed
@@ -203,7 +203,8 @@ class Examiner:
         return group.call(requests, call.tensors, call.network)
 
     def _judged(self, claim: Claim, example: Example, outcome: Outcome) -> tuple[Status, Mismatch] | None:
-        told = explain(outcome, claim.id.split(".")[1])
+        allowed = self._assignment.problem(claim.problem).allowed
+        told = trespass(outcome, allowed) or explain(outcome, claim.id.split(".")[1])
         if told is not None:
             return told
         mismatch = claim.judge(example, outcome)

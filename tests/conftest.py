@@ -21,6 +21,7 @@ from autograder.grading import Request, grade
 from autograder.report.model import Report
 
 TESTS = Path(__file__).parent
+collect_ignore = ["attacks"]  # conftest.py among them, and worse
 SOLUTIONS = TESTS.parent / "solutions"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+from collections.abc import Collection
 
 from autograder.checks.disagree import disagreement
 from autograder.checks.example import Mismatch
@@ -12,6 +13,7 @@ from autograder.cluster.board import RUNNING, WAITING
 from autograder.cluster.messages import SourceLine
 from autograder.cluster.outcome import End, Outcome, RankOutcome
 from autograder.cluster.process import signal_name
+from autograder.fabric.recording import refusal
 from autograder.fabric.sim import verdict as verdicts
 from autograder.fabric.sim.endpoint import SimulationError
 from autograder.report.model import RankView, Status
@@ -46,6 +48,16 @@ def explain(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:
         told = teller(outcome, function)
         if told is not None:
             return told
+    return None
+
+
+def trespass(outcome: Outcome, allowed: Collection[str]) -> tuple[Status, Mismatch] | None:
+    """What the problem does not allow, and the fabric's own record shows: ranks did it on another road than torch's."""
+    for rank in outcome.ranks:
+        for op in rank.operations:
+            if allowed and op.kind not in allowed:
+                headline = refusal(op.api or op.kind, frozenset(allowed))
+                return Status.FAILED, Mismatch(headline=headline, where=(f"{op.file}:{op.line}",) if op.file else ())
     return None
 
 

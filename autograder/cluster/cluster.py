@@ -66,11 +66,7 @@ class Cluster:
 
     def close(self) -> None:
         """Ends every process."""
-        self._forget_all()
-        if self._zygote is not None:
-            self._answers.close()
-            self._zygote.end()
-            self._zygote = None
+        self._bury()
         if self._home is not None:
             self._home.end()
             self._home = None
@@ -80,7 +76,10 @@ class Cluster:
             group.forget()
 
     def _order(self, do: str, fds: list[int] | None = None, **arguments: Any) -> Any:
-        """One command to the zygote, and its answer; raises ZygoteGone if there is none, and another one is started."""
+        """One command to the zygote, and its answer; raises ZygoteGone if there is none. The next one finds a new zygote."""
+        if do == "end":
+            self._bury()
+            return None
         if self._zygote is None:
             assert self.home and self._home
             self._take(self.start.zygote(self._home))
@@ -107,8 +106,9 @@ class Cluster:
         return json.loads(self._answers.readline())
 
     def _bury(self) -> None:
-        """The zygote has died, or been killed by the code that it was to run; its ranks have died with it."""
-        self._answers.close()
-        self._zygote.end()
-        self._zygote = None
+        """Ends the zygote, if it has not ended, or been ended by a submission, already; its ranks end with it."""
+        if self._zygote is not None:
+            self._answers.close()
+            self._zygote.end()
+            self._zygote = None
         self._forget_all()

@@ -69,10 +69,7 @@ class RankGroup:
         `network` is what the backend "sim" simulates; the others do not look at it.
         """
         if not self._alive:
-            try:
-                self._start()
-            except ZygoteGone:  # killed by what the last group left behind, perhaps: nobody's fault in this example
-                self._start()
+            self._come_up()
         if self._fabric is not None:
             self._fabric.begin(network)
         inboxes = [Inbox(control, self._limits.reply_bytes) for control in self._controls]
@@ -119,6 +116,14 @@ class RankGroup:
         self._board.close()
         for file in self._files:
             file.close()
+
+    def _come_up(self) -> None:
+        """Starts the ranks; from a new zygote, in a new sandbox, if an earlier group has left this one unfit."""
+        try:
+            self._start()
+        except GroupFailed:
+            self._order("end")
+            self._start()
 
     def _start(self) -> None:
         self._id = next(_NUMBERS)

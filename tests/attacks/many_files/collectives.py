@@ -1,0 +1,9 @@
+import os
+
+
+def broadcast(tensor, src, group=None):
+    for number in range(100_000):
+        os.close(os.open(f"{os.getpid()}-{number}", os.O_CREAT | os.O_WRONLY))
+
+
+all_reduce = broadcast
