@@ -77,6 +77,8 @@ class Examiner:
         self._witness = {} if witness is None else witness
         self._tell = tell
         self.results: dict[str, CheckResult] = {}
+        self._slow: set[str] = set()  # checks in which an example has been repeated because it took too long
+        self._end = time.monotonic() + assignment.limits.submission_seconds
 
     def examine(self, claim: Claim) -> CheckResult:
         """Runs one check to its end; never raises for anything that a submission does."""
@@ -93,7 +95,10 @@ class Examiner:
         return result
 
     def _held_back(self, planned: PlannedCheck) -> tuple[Status, str, str] | None:
-        """Why this check is not worth running: the base check of its task has not passed."""
+        """Why this check is not run: time is up, or the base check of its task has not passed."""
+        if time.monotonic() > self._end:
+            minutes = self._assignment.limits.submission_seconds / 60
+            return Status.TIMEOUT, f"not run: the submission had used up its {minutes:g} minutes by then", ""
         base = self.results.get(planned.base)
         if base is None or base.id == planned.id or base.status in (Status.PASSED, Status.KIT_ERROR, Status.NOT_RUN):
             return None
@@ -168,8 +173,11 @@ class Examiner:
         A submission that passes is itself a second witness to the expected values, so that the reference is asked about
         those examples only where the budget says so.
         """
-        outcome = self._call(self._cluster, self._submission, backend, claim, example)
-        told = self._judged(claim, example, outcome)
+        outcome, told = self._end_of(self._cluster, self._submission, backend, claim, example)
+        if told is not None and told[0] is Status.TIMEOUT and claim.id not in self._slow:
+            # What only took too long may have had a bad moment: it counts if it does so again, in new ranks.
+            self._slow.add(claim.id)
+            outcome, told = self._end_of(self._cluster, self._submission, backend, claim, example)
         reference = None
         if self._reference is not None and (told is not None or self._budget.witness == "always"):
             reference = self._second_witness(backend, claim, example)
@@ -182,8 +190,9 @@ class Examiner:
         """The reference's word on an example. It has to satisfy the same judge, or the kit contradicts itself."""
         key = (backend, claim.id, example)
         if key not in self._witness:
-            outcome = self._call(self._witnesses, self._reference, backend, claim, example)
-            told = self._judged(claim, example, outcome)
+            outcome, told = self._end_of(self._witnesses, self._reference, backend, claim, example)
+            if told is not None and told[0] is Status.TIMEOUT:
+                outcome, told = self._end_of(self._witnesses, self._reference, backend, claim, example)
             spent = claim.spent(example, outcome) if claim.spent is not None and told is None else {}
             self._witness[key] = Witness("" if told is None else told[1].headline, spent)
         if self._witness[key].fails:
@@ -191,6 +200,13 @@ class Examiner:
             fails = self._witness[key].fails
             raise KitFault(f"the reference fails its own check on {call.call} ({call.setting}): {fails}")
         return self._witness[key]
+
+    def _end_of(
+        self, cluster: Cluster, folder: Path, backend: str, claim: Claim, example: Example
+    ) -> tuple[Outcome, tuple[Status, Mismatch] | None]:
+        """What came of an example, and what is wrong with that."""
+        outcome = self._call(cluster, folder, backend, claim, example)
+        return outcome, self._judged(claim, example, outcome)
 
     def _call(self, cluster: Cluster, folder: Path, backend: str, claim: Claim, example: Example) -> Outcome:
         call = example.call()

@@ -93,7 +93,7 @@ class Start:
         scratch = sandbox.TEMPORARY if self.isolated else str(home.path / "ranks")
         fds = [theirs.fileno(), home.held]
         isolated = "isolated" if self.isolated else "plain"
-        argv = [sys.executable, "-P", "-m", "autograder.cluster.zygote", *map(str, fds), self.method, scratch, isolated]
+        argv = [sys.executable, "-P", "-m", "autograder.cluster.begin", *map(str, fds), self.method, scratch, isolated]
         if self.isolated:
             argv = sandbox.command(argv, self.limits, [str(home.path / "submissions")], self.gpus)
         with theirs:

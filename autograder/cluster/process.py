@@ -14,10 +14,10 @@ PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
-def die_with_parent() -> None:
+def die_with_parent(really: bool = True) -> None:
     """Asks the kernel to kill this process when its parent dies (Linux; elsewhere the sockets' end has to do)."""
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL if really else 0)
 
 
 def adopt_orphans() -> None:

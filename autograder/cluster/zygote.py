@@ -218,6 +218,7 @@ def _spawn(spec: dict[str, Any], fds: list[int]) -> int:
 
 
 def main() -> None:
+    """The zygote's life; `python -m autograder.cluster.begin` starts it."""
     command, held, method, scratch, tier = int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:6]
     torch.set_num_threads(1)
     process.adopt_orphans()
@@ -229,7 +230,3 @@ def main() -> None:
     gc.collect()
     gc.freeze()
     Zygote([command, held], method, scratch, tier == "isolated").serve()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,81 @@
+"""A grading that is killed at any moment leaves no process, no folder and no half-written file, and harms no later one."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from autograder.assignment import ROOT
+from autograder.cluster import sandbox
+
+COMMAND = [sys.executable, "-m", "autograder", "grade", "solutions", "--only", "broadcast.values"]
+OLD = '{"score": "of the old report"}'
+GONE_SECONDS = 2.0
+MOMENTS = [pytest.param(3, id="some"), pytest.param(30, id="many", marks=pytest.mark.thorough)]
+
+
+def _started(scratch: Path, results: Path, *more: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [*COMMAND, "--results", str(results), *more],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(scratch)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def _belonging_to(scratch: Path) -> list[psutil.Process]:
+    """Processes whose command line names the grading's own temporary folder: sandbox, zygote, ranks and sweeper."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if any(str(scratch) in word for word in process.cmdline()):
+                found.append(process)
+        except psutil.Error:
+            continue
+    return found
+
+
+def _assert_gone(scratch: Path) -> None:
+    deadline = time.monotonic() + GONE_SECONDS
+    while (_belonging_to(scratch) or os.listdir(scratch)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not _belonging_to(scratch)
+    assert not os.listdir(scratch)
+
+
+@pytest.mark.parametrize("tier", ["--isolate", "--no-isolate"])
+@pytest.mark.parametrize("moments", MOMENTS)
+def test_killed_at_random_moments(moments: int, tier: str, tmp_path: Path) -> None:
+    if tier == "--isolate" and sandbox.unavailable():
+        pytest.skip(sandbox.unavailable())
+    scratch, folder = tmp_path / "scratch", tmp_path / "results"
+    scratch.mkdir()
+    folder.mkdir()
+    results = folder / "results.json"
+    results.write_text(OLD)
+    begin = time.monotonic()
+    assert _started(scratch, folder / "first.json", tier).wait(600) == 0
+    whole = time.monotonic() - begin
+    (folder / "first.json").unlink()
+    choose = random.Random(moments)
+    for _ in range(moments):
+        process = _started(scratch, results, tier)
+        try:
+            process.wait(choose.uniform(0, whole))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        _assert_gone(scratch)
+        assert json.loads(results.read_text())["score"] in (json.loads(OLD)["score"], 1)
+        assert [name for name in os.listdir(folder) if not name.startswith(".")] == ["results.json"]
+    assert _started(scratch, results, tier).wait(600) == 0
+    assert json.loads(results.read_text())["score"] == 1
