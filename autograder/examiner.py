@@ -174,8 +174,8 @@ class Examiner:
         those examples only where the budget says so.
         """
         outcome, told = self._end_of(self._cluster, self._submission, backend, claim, example)
-        if told is not None and told[0] is Status.TIMEOUT and claim.id not in self._slow:
-            # What only took too long may have had a bad moment: it counts if it does so again, in new ranks.
+        if _only_slow(outcome, told) and claim.id not in self._slow:
+            # It may have had a bad moment: it counts if it takes too long again, in new ranks.
             self._slow.add(claim.id)
             outcome, told = self._end_of(self._cluster, self._submission, backend, claim, example)
         reference = None
@@ -191,7 +191,7 @@ class Examiner:
         key = (backend, claim.id, example)
         if key not in self._witness:
             outcome, told = self._end_of(self._witnesses, self._reference, backend, claim, example)
-            if told is not None and told[0] is Status.TIMEOUT:
+            if _only_slow(outcome, told):
                 outcome, told = self._end_of(self._witnesses, self._reference, backend, claim, example)
             spent = claim.spent(example, outcome) if claim.spent is not None and told is None else {}
             self._witness[key] = Witness("" if told is None else told[1].headline, spent)
@@ -349,6 +349,12 @@ def _beside(failure: Failure, reference: Witness | None) -> Failure:
     notes = {rank: f"reference: {words}" for rank, words in reference.spent.items()}
     ranks = tuple(msgspec.structs.replace(row, note=row.note or notes.get(row.rank, "")) for row in failure.ranks)
     return msgspec.structs.replace(failure, ranks=ranks)
+
+
+def _only_slow(outcome: Outcome, told: tuple[Status, Mismatch] | None) -> bool:
+    """Whether an example failed by a clock that other people's work on the machine can hold up; processor time is its own."""
+    stuck = any(rank.end is End.STUCK for rank in outcome.ranks) and all(r.end is not End.BUSY for r in outcome.ranks)
+    return stuck and told is not None and told[0] is Status.TIMEOUT
 
 
 def _cost(outcome: Outcome) -> int:

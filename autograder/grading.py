@@ -73,7 +73,9 @@ def examination(
     if request.budget not in planned.budgets:
         raise assignments.AssignmentError(f"no budget {request.budget!r}: there are {', '.join(planned.budgets)}")
     with contextlib.ExitStack() as stack:
-        cluster = cluster or stack.enter_context(Cluster(launch.start(planned.limits, request.isolate, request.backend)))
+        cluster = cluster or stack.enter_context(
+            Cluster(launch.start(planned.limits, request.isolate, request.backend))
+        )
         witnesses = cluster
         if cluster.isolated:  # nothing of the reference is to be found where a submission runs
             witnesses = stack.enter_context(Cluster(launch.Start(planned.limits)))

@@ -32,7 +32,11 @@ ALL = ("broadcast", "scatter", "gather", "reduce", "all_gather", "reduce_scatter
 
 
 def _claim(
-    name: str, tasks: tuple[str, ...], judge: Any = values, backends: tuple[str, ...] = ("sim", "real"), spent: Any = None
+    name: str,
+    tasks: tuple[str, ...],
+    judge: Any = values,
+    backends: tuple[str, ...] = ("sim", "real"),
+    spent: Any = None,
 ) -> Any:
     return claim("collectives", name, tasks, judge, backends, spent=spent)
 

@@ -15,7 +15,10 @@ import msgspec
 
 # number, example, progress, state, peer, bytes, line, nth, members, kind, api, file, function, number again
 _SLOT = struct.Struct("<QQQiiqiIQ24s32s160s96sQ")
-_STATE, _AGAIN = struct.Struct("<QQQi"), struct.Struct("<Q")  # the first of these, which is all that a change of state writes
+_STATE, _AGAIN = (
+    struct.Struct("<QQQi"),
+    struct.Struct("<Q"),
+)  # the first of these, which is all that a change of state writes
 SLOT_SIZE = 512
 IDLE, RUNNING, WAITING = 0, 1, 2
 MASKED = 64  # members of a group are shown up to this rank

@@ -50,9 +50,7 @@ class Cluster:
     def group(self, folder: Path, backend: str, world_size: int) -> RankGroup:
         """The warm group for these; ranks are forked at its first call."""
         key = (folder, backend, world_size)
-        group = self._groups.pop(key, None) or RankGroup(
-            self._order, self.home / "files", *key, self.start.limits
-        )
+        group = self._groups.pop(key, None) or RankGroup(self._order, self.home / "files", *key, self.start.limits)
         self._groups[key] = group  # the last one used stands last
         others = [other for other in self._groups.values() if other.warm and other is not group]
         while others and world_size + sum(other.world_size for other in others) > WARM_RANKS:

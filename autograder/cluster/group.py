@@ -74,7 +74,9 @@ class RankGroup:
             self._fabric.begin(network)
         inboxes = [Inbox(control, self._limits.reply_bytes) for control in self._controls]
         frames = [messages.encode(*of_rank) for of_rank in zip(requests, tensors, strict=True)]
-        for control, frame in zip(self._controls, frames, strict=True):  # close together: the first one waits for the last
+        for control, frame in zip(
+            self._controls, frames, strict=True
+        ):  # close together: the first one waits for the last
             try:
                 control.sendall(frame)
             except OSError:

@@ -191,7 +191,7 @@ def _frame(reply: Reply, results: dict[str, torch.Tensor]) -> bytes:
 
 
 def _type_name(value: Any) -> str:
-    """"torch.Tensor" for exactly that, if it has a form in a message; else what it is."""
+    """ "torch.Tensor" for exactly that, if it has a form in a message; else what it is."""
     if type(value) is not torch.Tensor:
         return type(value).__name__
     if messages.sendable(value):

@@ -1,0 +1,81 @@
+"""Fairness under load: grades the reference again and again beside busy loops, and says whether it came out the same.
+
+python tests/load.py [--times 50] [--loops-per-core 4] [--only ID ...]
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+ROOT = Path(__file__).resolve().parent.parent
+LOOP = "while True: pass"
+
+
+@contextlib.contextmanager
+def _busy(loops: int) -> Iterator[None]:
+    processes = [subprocess.Popen([sys.executable, "-c", LOOP]) for _ in range(loops)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def _graded(only: tuple[str, ...], file: Path) -> dict[str, Any]:
+    """The reference's results.json, but for how long it took."""
+    command = [sys.executable, "-m", "autograder", "grade", "solutions", "--results", str(file)]
+    for id in only:
+        command += ["--only", id]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if ended.returncode:
+        return {"score": None, "said": ended.stdout[-2000:] + ended.stderr[-2000:]}
+    document = json.loads(file.read_text())
+    return {key: value for key, value in document.items() if key != "execution_time"}
+
+
+@click.command()
+@click.option("--times", default=50, show_default=True)
+@click.option("--loops-per-core", default=4, show_default=True)
+@click.option("--only", multiple=True)
+def main(times: int, loops_per_core: int, only: tuple[str, ...]) -> None:
+    """Grades the reference TIMES times with busy loops beside it."""
+    cores = os.cpu_count() or 1
+    reports: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as folder, _busy(loops_per_core * cores):
+        for number in range(1, times + 1):
+            begin = time.monotonic()
+            report = _graded(only, Path(folder) / "results.json")
+            reports.append(report)
+            same = "the same report" if report == reports[0] else "ANOTHER REPORT"
+            print(f"{number}: score {report['score']}, {same}, {time.monotonic() - begin:.0f} s", flush=True)
+            if report != reports[0] or report["score"] is None:
+                print(report.get("said") or _lost(report), flush=True)
+    full = sum(not _lost(report) and report["score"] is not None for report in reports)
+    alike = sum(report == reports[0] for report in reports)
+    print(
+        f"{times} gradings beside {loops_per_core} busy loops a core ({cores} cores): "
+        f"{full} with full marks, {alike} with the same report"
+    )
+    sys.exit(full < times or alike < times)
+
+
+def _lost(report: dict[str, Any]) -> list[str]:
+    """Checks that did not pass, with the first line of why."""
+    failed = [test for test in report.get("tests", []) if test["score"] < test["max_score"]]
+    return [f"{test['name']}: {test['output'].splitlines()[0]}" for test in failed]
+
+
+if __name__ == "__main__":
+    main()
