@@ -51,12 +51,13 @@ def grade(
     results: tuple[Path, ...],
 ) -> None:
     """Grades SUBMISSION: a folder with the problem modules, or a folder or zip that holds a handout/ with them."""
+    from autograder.cluster import sandbox
     from autograder.cluster.launch import NoSandbox
     from autograder.report.write import ReportError, check_target
     from autograder.submission import SubmissionError
 
     if isolate is None:
-        isolate = Path(submission).resolve() not in (ROOT / "handout", ROOT / "solutions")
+        isolate = sandbox.by_default(submission)
     options = {"backend": backend, "budget": budget, "seed": seed, "only": _split(only), "isolate": isolate}
     try:
         planned = assignments.load()

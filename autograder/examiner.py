@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from autograder.assignment import Assignment, PlannedCheck
 from autograder.checks.example import Claim, Example, Mismatch
 from autograder.checks.explain import explain, trespass
+from autograder.cluster import sandbox
 from autograder.cluster.board import WAITING
 from autograder.cluster.cluster import Cluster
 from autograder.cluster.group import GroupFailed
@@ -252,6 +253,9 @@ class Examiner:
             words.append(f"BUDGET={setting.budget}")
         if setting.seed:
             words.append(f"SEED={setting.seed}")
+        isolated = setting.isolation != sandbox.PLAIN
+        if isolated != sandbox.by_default(setting.submission):
+            words.append(f"ISOLATE={'yes' if isolated else 'no'}")
         return " ".join(words)
 
 

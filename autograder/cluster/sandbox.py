@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from autograder.assignment import ROOT, Limits
 
@@ -26,6 +27,11 @@ RANK_SIDE = ("__init__.py", "assignment.py", "cluster", "drivers", "fabric")
 SYSTEM = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d")
 TEMPORARY = "/tmp"
 PROBE_SECONDS, PROBE_BYTES = 20, 1 << 20
+
+
+def by_default(submission: str) -> bool:
+    """Whether a submission is isolated unless somebody says otherwise: all but one's own handout, and the reference."""
+    return Path(submission).resolve() not in (ROOT / "handout", ROOT / "solutions")
 
 
 @functools.cache
