@@ -150,7 +150,7 @@ def test_accumulation(task: str, world_size: int) -> st.SearchStrategy[Training]
 @_claim("buckets", CLASS, bucketed, weight=TRAINING)
 def test_buckets(task: str, world_size: int) -> st.SearchStrategy[Training]:
     """{task} packs gradients of one dtype into buckets within the cap, about as few as can be"""
-    drawn = layers(["linear"], (4, 9), dtypes=BOTH, widths=st.integers(2, 4))
+    drawn = layers(["linear"], (7, 10), dtypes=BOTH, widths=st.integers(2, 4))
     caps = st.sampled_from([300 / MB, 520 / MB, 130 / MB, 60 / MB, 1e6])
     return trainings(world_size, drawn, caps=caps, steps=(2, 2))
 
