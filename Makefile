@@ -10,11 +10,13 @@ RESULTS ?=
 ISOLATE ?=
 TESTS ?=
 JOBS ?= 2
+# of each function's mutants, make strength takes one in so many
+EVERY ?= 5
 
 RUN := .venv/bin/python
 MARK := .venv/.complete
 
-.PHONY: help setup grade test test-all bench handout release clean
+.PHONY: help setup grade test test-all mutants strength bench handout release clean
 
 help: ## these lines
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +41,12 @@ test: $(MARK) ## the kit's own tests
 test-all: $(MARK) ## the same, with every wrong submission and every schedule (long)
 	@$(RUN) -m pytest -n $(JOBS) -m "" $(TESTS)
 
+mutants: $(MARK) ## which small changes of the solutions no check notices (ONLY=problem-or-function; 20 minutes in all, goes on where it stopped)
+	@PYTHONPATH=tests $(RUN) -m strength mutants $(foreach id,$(ONLY),--only "$(id)")
+
+strength: $(MARK) ## what each check catches, and what only it does (ONLY=problem; 40 minutes in all, likewise)
+	@PYTHONPATH=tests $(RUN) -m strength matrix $(foreach id,$(ONLY),--only "$(id)") --every $(EVERY) $(if $(RESULTS),--results "$(RESULTS)")
+
 bench: $(MARK) ## speed, as ratios measured in one run
 	@$(RUN) tests/bench.py
 	@$(RUN) tests/bench_all_reduce.py 64
@@ -51,5 +59,5 @@ release: $(MARK) ## dist/handout.zip, what students receive
 	@$(RUN) -m autograder release
 
 clean: ## remove .venv, dist and caches
-	rm -rf .venv dist .pytest_cache .hypothesis
+	rm -rf .venv dist .pytest_cache .hypothesis .strength
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -84,8 +84,8 @@ def test_unusual_submission(problem: str, path: Path, tmp_path: Path, graded: Ca
     variant = described(path)
     defined = {node.name for node in ast.parse(path.read_text()).body if hasattr(node, "name")}
     tasks = {task.name for task in load().problem(problem).tasks}
-    # a file that replaces the reference's helpers may change any task
-    chosen = [f"{problem}.{name}" for name in defined] if defined <= tasks else [problem]
+    # a file that replaces the reference's helpers or constants may change any task
+    chosen = [f"{problem}.{name}" for name in defined] if defined and defined <= tasks else [problem]
     lost = _lost(graded(submission_of(path, problem, tmp_path), *_checks(chosen), planned=FEW))
     assert not {check: text for check, text in lost.items() if not _within(check, variant.may_lose)}
 

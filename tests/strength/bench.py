@@ -1,0 +1,123 @@
+"""Grades many submissions in a row, with or without a stop at the first check that catches them."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import tempfile
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple
+
+import msgspec
+
+from autograder import examiner
+from autograder.assignment import ROOT, Budget, PlannedCheck, load
+from autograder.checks.example import Claim
+from autograder.cluster import launch
+from autograder.cluster.cluster import Cluster
+from autograder.grading import Request, examination
+from autograder.report.model import CheckResult, Status
+
+SOLUTIONS = ROOT / "solutions"
+# Fewer examples than a student's at first: what is caught by these is caught by more.
+BUDGETS = {"few": Budget(examples=5, real_every=5, witness="failure"), "local": load().budgets["local"]}
+PLANNED = msgspec.structs.replace(load(), budgets=BUDGETS)
+# What these see, others see on fewer ranks.
+LEFT_OUT = ("scale",)
+
+
+class End(NamedTuple):
+    """How one check ended on one submission: passed, caught, or a fault of the kit's own with its reason."""
+
+    check: str
+    status: str
+    reason: str
+
+    @property
+    def caught(self) -> bool:
+        return self.status not in (Status.PASSED, Status.KIT_ERROR)
+
+    @property
+    def fault(self) -> bool:
+        return self.status == Status.KIT_ERROR
+
+
+class Bench:
+    """Ranks, claims and what the reference has shown, shared by all gradings; a context manager."""
+
+    def __init__(self) -> None:
+        self._claims = {claim.id: claim for problem in PLANNED.problems for claim in _claims(problem.name)}
+        self._witness: dict[Any, Any] = {}
+        self._cluster = Cluster(launch.Start(PLANNED.limits))
+
+    def __enter__(self) -> Bench:
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._cluster.close()
+
+    def ends(
+        self, module: str, source: str, checks: Collection[PlannedCheck], stop: bool, budget: str = "few"
+    ) -> list[End]:
+        """How these checks end for a submission of this one module; `stop` leaves out what follows a failed one.
+
+        No check waits for the base check of its task to pass.
+        """
+        with tempfile.TemporaryDirectory(prefix="mutant-", dir=self._cluster.home) as folder:
+            Path(folder, f"{module}.py").write_text(source)
+            request, shared = (
+                Request(submission=folder, budget=budget),
+                {"cluster": self._cluster, "witness": self._witness},
+            )
+            with _nothing_shrunk(), examination(request, planned=PLANNED, **shared) as examining:
+                ends = []
+                for check in checks:
+                    ends.append(_end(examining.examine(self._claims[check.id])))
+                    examining.results.clear()
+                    if stop and ends[-1].status != Status.PASSED:
+                        break
+                return ends
+
+
+@contextlib.contextmanager
+def _nothing_shrunk() -> Iterator[None]:
+    """One failure is enough here, however large: nothing smaller is looked for."""
+    before, examiner.SHRINK_BUDGET = examiner.SHRINK_BUDGET, 1
+    try:
+        yield
+    finally:
+        examiner.SHRINK_BUDGET = before
+
+
+def checks_of(problem: str, tasks: Collection[str]) -> list[PlannedCheck]:
+    """The checks of these tasks, the base checks first."""
+    checks = [c for c in PLANNED.plan() if c.problem == problem and c.task in tasks and c.name not in LEFT_OUT]
+    return sorted(checks, key=lambda check: check.id != check.base)
+
+
+def tasks_of(problem: str) -> list[str]:
+    """The tasks of a problem, in the order of the assignment."""
+    return [task.name for task in PLANNED.problem(problem).tasks]
+
+
+def _claims(problem: str) -> Iterator[Claim]:
+    """The claims of a file of checks: what pytest would make an item of each."""
+    for check in vars(importlib.import_module(f"autograder.checks.{problem}")).values():
+        for mark in getattr(check, "pytestmark", []):
+            yield from (parameter.values[0] for parameter in mark.args[1])
+
+
+def _end(result: CheckResult) -> End:
+    return End(result.id, str(result.status), result.reason)
+
+
+def fitting(problem: str, name: str, only: Collection[str]) -> bool:
+    """Whether ONLY= names this definition, its method, or its problem; nothing named is everything."""
+    parts = [problem, *name.split(".")]
+    return not only or any(
+        parts[i : i + len(wanted)] == wanted
+        for wanted in (words.split(".") for words in only)
+        for i in range(len(parts))
+    )
