@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from autograder.checks.examples.replicas import layers
 from autograder.checks.examples.training import Training, trainings
-from autograder.checks.judges.training import finish_bound, fewest_buckets
+from autograder.checks.judges.training import fewest_buckets, finish_bound
 from autograder.checks.meaning.data_parallel import average, train
 from autograder.drivers.training import KINDS, OPTIMIZERS, Network, load, loss
 

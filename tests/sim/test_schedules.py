@@ -185,4 +185,4 @@ def dawdling(rank, n):
 def test_the_same_seed_gives_the_same_trace():
     with Ranks(4, "pod") as ranks:
         for seed in (None, 1, 2):
-            assert len({ranks.run(dawdling, seed=seed).trace for _ in range(4)}) == 1
+            assert len({ranks.run(dawdling, seed=seed, traced=True).trace for _ in range(4)}) == 1

@@ -79,6 +79,7 @@ class Ranks:
         buffered: bool = False,
         seed: int | None = None,
         delays: Delays = NONE,
+        traced: bool = False,
         on_death: Callable[[], Any] = lambda: None,
     ) -> Outcome:
         """Runs the function on all ranks; after a verdict these ranks are not to be used again."""
@@ -106,7 +107,7 @@ class Ranks:
                         results[key.data] = EOFError()
                         self.switch.died(key.data, f"was killed by {signalled}" if signalled else "left")
                         on_death()
-        return Outcome(self.switch.verdict, results, self.switch.report(), self.switch.trace())
+        return Outcome(self.switch.verdict, results, self.switch.report(), self.switch.trace() if traced else "")
 
     def close(self) -> None:
         """Ends the ranks."""

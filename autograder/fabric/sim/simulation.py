@@ -6,7 +6,6 @@ arrive changes nothing, and when no rank runs and no event is left, nobody can e
 """
 
 import heapq
-import math
 from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
@@ -141,14 +140,13 @@ class Simulation:
     def advance(self) -> None:
         """Does everything that can be decided by now."""
         while self.verdict is None:
-            horizon = min((rank.clock for rank in self.ranks if rank.state == RUNNING), default=math.inf)
             if not self._events:
-                if horizon == math.inf:
+                if not any(rank.state == RUNNING for rank in self.ranks):
                     self._judge()
                 return
             now = self._events[0][0]
-            if now >= horizon:
-                return
+            if any(rank.state == RUNNING and rank.clock <= now for rank in self.ranks):
+                return  # that rank may still do something earlier
             later = []
             while self._events and self._events[0][0] == now and self.verdict is None:
                 _, kind, rank, _, subject = heapq.heappop(self._events)
