@@ -85,13 +85,14 @@ class Examiner:
         """Runs one check to its end; never raises for anything that a submission does."""
         planned = self._plan[claim.id]
         start = time.monotonic()
+        self._facts: dict[str, str] = {}
         record = Record(planned, claim)
         held_back = self._held_back(planned)
         if held_back is not None:
             record.settle(*held_back)
         else:
             self._run(claim, planned, record)
-        self.results[claim.id] = result = record.result(time.monotonic() - start)
+        self.results[claim.id] = result = record.result(time.monotonic() - start, self._facts)
         self._tell("done", result)
         return result
 
@@ -186,6 +187,8 @@ class Examiner:
             status, mismatch = told
             failure = self._failure(backend, claim, example, outcome, mismatch)
             raise Found(status, _beside(failure, reference), _cost(outcome))
+        if claim.facts is not None:
+            self._facts |= claim.facts(example, outcome)
 
     def _second_witness(self, backend: str, claim: Claim, example: Example) -> Witness:
         """The reference's word on an example. It has to satisfy the same judge, or the kit contradicts itself."""
@@ -325,7 +328,7 @@ class Record:
         """The check has ended otherwise than by passing."""
         self._settled = {"status": status, "reason": reason, "waits_for": waits_for, "failure": failure}
 
-    def result(self, seconds: float) -> CheckResult:
+    def result(self, seconds: float, facts: dict[str, str]) -> CheckResult:
         """The check's end; without a full record it is a fault of the kit, never a pass."""
         if self._settled is None:
             complete = all(self._examples.get(world_size) for world_size in self._planned.world_sizes)
@@ -341,6 +344,7 @@ class Record:
             points=self._planned.points,
             visibility=self._planned.visibility,
             examples=self._examples,
+            facts=facts,
             seconds=seconds,
             **self._settled,
         )

@@ -31,7 +31,9 @@ def main() -> None:
     with Ranks(8) as ranks:
         spent = seconds(ranks, 8, 20)
     operations = 8 * 2 * 7 * STEP
-    print(f"sim: {spent / operations * 1e6:.0f} us an operation at 8 ranks ({operations} operations in {spent * 1e3:.1f} ms)")
+    print(
+        f"sim: {spent / operations * 1e6:.0f} us an operation at 8 ranks ({operations} operations in {spent * 1e3:.1f} ms)"
+    )
     begin = time.perf_counter()
     with Ranks(64, "pod") as ranks:
         forked = time.perf_counter() - begin

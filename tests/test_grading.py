@@ -46,7 +46,9 @@ def results(path: Path) -> dict[str, Any]:
 
 
 def without_times(document: dict[str, Any]) -> dict[str, Any]:
-    """A report but for how long it took."""
+    """A report but for times: how long it took, and what a benchmark measured."""
+    for test in document["tests"]:
+        test["extra_data"].pop("facts", None)
     return {key: value for key, value in document.items() if key != "execution_time"}
 
 
@@ -89,7 +91,7 @@ def test_the_reference_earns_everything_and_twice_the_same(only: tuple[str, ...]
     for process in [start(*command) for command in commands]:
         output, _ = process.communicate(timeout=1000)
         assert process.returncode == 0, output
-    one, two = map(results, files)
+    one, two = (without_times(results(file)) for file in files)
     assert one["score"] == sum(check.points for check in load().plan())
     assert len(two["tests"]) >= 20
     assert all(test in one["tests"] for test in two["tests"])

@@ -10,14 +10,14 @@ from autograder.checks.claims import claim
 from autograder.checks.examples import bandwidth as examples
 from autograder.checks.examples import timing
 from autograder.checks.judges.bandwidth import figures, fitted, printed
-from autograder.checks.judges.timing import CLOCK, benchmarked, timed
+from autograder.checks.judges.timing import CLOCK, benchmarked, beside, timed
 
 # Time is virtual on the simulated cluster, so that the truth is known and no machine's noise comes in.
 SIMULATED, REAL, BOTH = ("sim",), ("real",), ("sim", "real")
 
 
-def _claim(name: str, task: str, judge: Any, backends: tuple[str, ...] = REAL) -> Any:
-    return claim("bandwidth", name, (task,), judge, backends)
+def _claim(name: str, task: str, judge: Any, backends: tuple[str, ...] = REAL, facts: Any = None) -> Any:
+    return claim("bandwidth", name, (task,), judge, backends, facts=facts)
 
 
 @_claim("factors", "sent_bytes", figures)
@@ -104,7 +104,7 @@ def test_noisy(task: str, world_size: int) -> st.SearchStrategy[examples.Line]:
     return examples.lines(noise=0.05)
 
 
-@_claim("rows", "benchmark", benchmarked, BOTH)
+@_claim("rows", "benchmark", benchmarked, BOTH, facts=beside)
 def test_rows(task: str, world_size: int) -> st.SearchStrategy[timing.Benchmark]:
     """{task} gives a row for each size, of the tensors that were really used"""
     return timing.benchmarks(world_size)

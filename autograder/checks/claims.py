@@ -20,6 +20,7 @@ def claim(
     backends: tuple[str, ...] = ("real",),
     weight: int = 1,
     spent: Callable[[Any, Outcome], dict[int, str]] | None = None,
+    facts: Callable[[Any, Outcome], dict[str, str]] | None = None,
 ) -> Callable[[Callable[..., SearchStrategy[Any]]], Callable[..., None]]:
     """Makes checks `problem.task.name` of `strategy(task, world_size)`; its docstring is the title, `{task}` filled in."""
 
@@ -33,6 +34,7 @@ def claim(
                 backends=backends,
                 weight=weight,
                 spent=spent,
+                facts=facts,
             )
             for task in tasks
         ]

@@ -63,7 +63,11 @@ def _test(check: CheckResult, scored: bool, share: int) -> dict[str, Any]:
         "output_format": "text",
         "tags": check.id.split(".")[:2],
         "visibility": check.visibility,
-        "extra_data": {"check": check.id, "status": check.status.value},
+        "extra_data": {
+            "check": check.id,
+            "status": check.status.value,
+            **({"facts": check.facts} if check.facts else {}),
+        },
     }
 
 

@@ -25,6 +25,7 @@ from autograder.report.model import CheckResult, ProblemResult, Report, Status, 
 from autograder.report.summary import WORDS, counted, number, short_id
 
 MOST_FAILURES = 10
+MOST_FACTS = 4  # of one check
 
 STYLES = {
     Status.PASSED: "green",
@@ -57,6 +58,7 @@ def show(report: Report, console: Console) -> None:
         console.print(_kit_errors(report))
     for note in report.notes:
         console.print(Text(f"note: {note}", style="dim"))
+    _show_facts(report, console)
     console.print(Text(f"\n{summary.next_step(report)}", style="bold"), soft_wrap=True)
 
 
@@ -142,6 +144,13 @@ def _show_failures(report: Report, console: Console) -> None:
         headline = first.failure.headline if first.failure else first.reason
         console.print(Text(f"{_name(first)}: {shorten(one_line(headline), 200)}"))
     console.print()
+
+
+def _show_facts(report: Report, console: Console) -> None:
+    """Figures that checks have to tell, a few of each."""
+    for check in report.checks:
+        for fact, value in list(check.facts.items())[:MOST_FACTS]:
+            console.print(Text(f"{short_id(check.id)}: {one_line(fact)}: {one_line(value)}", style="dim"))
 
 
 def _cause(check: CheckResult) -> object:
