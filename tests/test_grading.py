@@ -325,3 +325,13 @@ def test_students_can_grade_what_they_receive(tmp_path: Path) -> None:
     shutil.copy(SOLUTIONS / "collectives.py", home / "handout")
     ended = run("grade", "--only", "all_reduce.values", "--results", tmp_path / "r.json", cwd=home)
     assert results(tmp_path / "r.json")["score"] == 2, ended.stdout
+
+
+def test_a_benchmark_is_told_beside_the_reference(graded: Callable[..., Report]) -> None:
+    """Times are told and, on CPUs, not judged: another machine's work may have held up either of them."""
+    report = graded(SOLUTIONS, "benchmark.rows")
+    (check,) = report.checks
+    assert check.status is Status.PASSED
+    assert check.facts
+    assert all(re.search(r"of \d[\d,]* bytes on \d ranks", fact) for fact in check.facts)
+    assert all(re.search(r"the reference right after it [\d.e-]+ ms", value) for value in check.facts.values())

@@ -16,8 +16,8 @@ from autograder.checks.judges.timing import CLOCK, benchmarked, beside, timed
 SIMULATED, REAL, BOTH = ("sim",), ("real",), ("sim", "real")
 
 
-def _claim(name: str, task: str, judge: Any, backends: tuple[str, ...] = REAL, facts: Any = None) -> Any:
-    return claim("bandwidth", name, (task,), judge, backends, facts=facts)
+def _claim(name: str, task: str, judge: Any, backends: tuple[str, ...] = REAL, compare: Any = None) -> Any:
+    return claim("bandwidth", name, (task,), judge, backends, compare=compare)
 
 
 @_claim("factors", "sent_bytes", figures)
@@ -104,7 +104,7 @@ def test_noisy(task: str, world_size: int) -> st.SearchStrategy[examples.Line]:
     return examples.lines(noise=0.05)
 
 
-@_claim("rows", "benchmark", benchmarked, BOTH, facts=beside)
+@_claim("rows", "benchmark", benchmarked, BOTH, compare=beside)
 def test_rows(task: str, world_size: int) -> st.SearchStrategy[timing.Benchmark]:
     """{task} gives a row for each size, of the tensors that were really used"""
     return timing.benchmarks(world_size)

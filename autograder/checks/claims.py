@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis.strategies import SearchStrategy
 
-from autograder.checks.example import Claim, Judge
+from autograder.checks.example import Claim, Comparison, Judge
 from autograder.cluster.outcome import Outcome
 
 
@@ -20,7 +20,7 @@ def claim(
     backends: tuple[str, ...] = ("real",),
     weight: int = 1,
     spent: Callable[[Any, Outcome], dict[int, str]] | None = None,
-    facts: Callable[[Any, Outcome], dict[str, str]] | None = None,
+    compare: Comparison | None = None,
 ) -> Callable[[Callable[..., SearchStrategy[Any]]], Callable[..., None]]:
     """Makes checks `problem.task.name` of `strategy(task, world_size)`; its docstring is the title, `{task}` filled in."""
 
@@ -34,7 +34,7 @@ def claim(
                 backends=backends,
                 weight=weight,
                 spent=spent,
-                facts=facts,
+                compare=compare,
             )
             for task in tasks
         ]

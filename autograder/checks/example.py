@@ -56,6 +56,7 @@ class Example(Protocol):
 
 
 Judge = Callable[[Any, Outcome], Mismatch | None]
+Comparison = Callable[[Any, Outcome, Outcome], tuple[dict[str, str], Mismatch | None]]
 Strategy = Callable[[int], SearchStrategy[Any]]
 
 
@@ -66,8 +67,8 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     an example is run on, one after the other: the simulated cluster ("sim"), and the one that is graded on ("real").
     `weight` is what one example takes, where an ordinary one
     takes 1: the search for a smaller failure tries fewer of heavy ones. `spent` tells in words, by rank, what an example
-    took, where that is what the claim is about: the reference's figures are shown beside the submission's. `facts` are what a
-    passed example has to tell, for the report: names and figures.
+    took, where that is what the claim is about: the reference's figures are shown beside the submission's. `compare` holds a
+    passed example on the real backend against the reference's, run right after it: figures to tell, and what is wrong.
     """
 
     id: str
@@ -77,7 +78,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     backends: tuple[str, ...] = ("real",)
     weight: int = 1
     spent: Callable[[Any, Outcome], dict[int, str]] | None = None
-    facts: Callable[[Any, Outcome], dict[str, str]] | None = None
+    compare: Comparison | None = None
 
     @property
     def problem(self) -> str:

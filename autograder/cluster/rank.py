@@ -58,7 +58,6 @@ class Context:
 
     def __init__(self, spec: Spec, package: Package, device: torch.device, recorder: Recorder) -> None:
         self.rank, self.world_size, self.device = spec.rank, spec.world_size, device
-        self.is_simulated = spec.backend == "sim"
         self._package, self._recorder = package, recorder
         self._groups: dict[tuple[int, ...], Any] = {}
         self.problem = ""

@@ -13,7 +13,6 @@ from typing import Any
 import torch
 
 from autograder.cluster.rank import Context
-from autograder.drivers.measuring import seconds_of
 from autograder.drivers.refusing import refuses
 from autograder.drivers.virtual_cuda import virtual_cuda
 
@@ -91,10 +90,7 @@ def _launch(seconds: float) -> None:
 
 
 def rows(context: Context) -> Answer:
-    """Runs `benchmark`, then on real backends the kit's own measurement of the sizes `used`, for comparison.
-
-    `refuses` says whether it raises ValueError for a collective that it cannot know, `begun` how many operations it took.
-    """
+    """Runs `benchmark`; `refuses` says whether it raises ValueError for a collective that it cannot know."""
     arguments = context.arguments
     group, takes_part = _group(context)
     student = context.student("benchmark")
@@ -108,16 +104,12 @@ def rows(context: Context) -> Answer:
         "iterations": arguments["iterations"],
     }
     measured = student(arguments["collective"], arguments["sizes"], **options)
-    answer = {
+    return {
         "rows": [
             [_text(getattr(row, name)) for name in ("size_bytes", "seconds", "algbw", "busbw")] for row in measured
         ],
         "refuses": refuses(lambda: student("all_scatter", arguments["sizes"], **options)),
-        "begun": context.operations_begun(),
-    }
-    if not context.is_simulated:  # there the truth is known, and needs no second measurement
-        answer["beside"] = [_text(seconds_of(arguments["collective"], size, **options)) for size in arguments["used"]]
-    return answer, {}
+    }, {}
 
 
 def _group(context: Context) -> tuple[Any, bool]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from autograder.checks.example import Call, Description
 from autograder.checks.examples.groups import MESHES, Mesh, Placed
-from autograder.checks.meaning.bandwidth import simulated_seconds, used_bytes
+from autograder.checks.meaning.bandwidth import simulated_seconds
 from autograder.checks.show import show_dtype
 
 MILLI = 1e-3
@@ -115,7 +115,6 @@ class Benchmark(Placed):
         arguments: dict[str, Any] = {
             "collective": self.task,
             "sizes": self.sizes,
-            "used": [used_bytes(self.task, size, self.dtype.itemsize, self.size) for size in self.sizes],
             "dtype": show_dtype(self.dtype),
             "warmup": self.warmup,
             "iterations": self.iterations,

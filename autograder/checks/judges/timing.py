@@ -13,7 +13,7 @@ from autograder.cluster.outcome import Outcome, RankOutcome
 from autograder.report.model import RankView
 
 WITHIN = 0.01  # of the truth
-FACTOR = 3.0  # between a right measurement on GPUs and the kit's own, a moment later
+FACTOR = 3.0  # between two right measurements on the same GPUs, a moment apart
 LARGE = 100_000  # bytes from which on a benchmark's time says something
 Judge = Callable[[Timing, Outcome], Mismatch | None]
 
@@ -124,23 +124,24 @@ def benchmarked(example: Benchmark, outcome: Outcome) -> Mismatch | None:
     return None
 
 
-def beside(example: Benchmark, outcome: Outcome) -> dict[str, str]:
-    """What a benchmark measured on a real backend, and the kit right after it: to be read, for CPUs are too noisy to judge."""
-    rank = outcome.ranks[example.measuring()[0]]
-    kits, sizes = _beside(example, rank), list(example.sizes)
+def beside(example: Benchmark, outcome: Outcome, reference: Outcome) -> tuple[dict[str, str], Mismatch | None]:
+    """A benchmark's times beside the reference's, right after it on the same machine; far from them is wrong on GPUs alone.
+
+    CPUs that other work shares are too noisy to judge by: there the figures are to be read.
+    """
+    rank = example.measuring()[0]
     facts = {}
-    for requested, row in zip(sizes, said(outcome, "rows", rank.rank), strict=True):
-        if requested in kits and requested >= LARGE:
-            size, seconds = number(row[0]), number(row[1])
-            facts[f"{example.task} of {size:,.0f} bytes on {example.size} ranks"] = (
-                f"{_ms(seconds)}, the kit right after it {_ms(kits[requested])}"
-            )
-    return facts
-
-
-def _beside(example: Benchmark, rank: RankOutcome) -> dict[int, float]:
-    """The kit's own measurements, by requested size; none on the simulated cluster."""
-    return dict(zip(example.sizes, map(number, _value(rank, "beside") or []), strict=False))
+    for yours, its in zip(said(outcome, "rows", rank), said(reference, "rows", rank), strict=False):
+        size, seconds, other = number(yours[0]), number(yours[1]), number(its[1])
+        if not size >= LARGE:
+            continue
+        what = f"{example.task} of {size:,.0f} bytes on {example.size} ranks"
+        facts[what] = f"{_ms(seconds)}, the reference right after it {_ms(other)}"
+        if outcome.ranks[rank].device == "cuda" and example.size > 1 and not 1 / FACTOR < seconds / other < FACTOR:
+            view = RankView(rank=rank, got=_ms(seconds), expected=f"about {_ms(other)}", wrong=True)
+            headline = f"seconds is far from what the reference measures: {what}"
+            return facts, Mismatch(headline=headline, ranks=(view,), hints=(CLOCK,))
+    return facts, None
 
 
 def _row(example: Benchmark, outcome: Outcome, rank: RankOutcome, requested: int, row: list[float]) -> Mismatch | None:
@@ -156,8 +157,7 @@ def _row(example: Benchmark, outcome: Outcome, rank: RankOutcome, requested: int
         return wrong("size_bytes is wrong", f"{size:.0f}", str(used), *_size_clues(example, requested, size, used))
     group = example.groups[example.place(rank.rank)[0]]
     # The simulated switch names no groups; there, whoever takes the world for the group waits for ranks that only look on.
-    own = rank.operations[: _value(rank, "begun")]  # the kit's own measurement follows
-    moved = [op.nbytes for op in own if op.kind == example.task and op.group in ((), tuple(group))]
+    moved = [op.nbytes for op in rank.operations if op.kind == example.task and op.group in ((), tuple(group))]
     sizes = [used_bytes(example.task, size, example.dtype.itemsize, n) for size in example.sizes]
     calls = moved.count(used) / sizes.count(used)
     # A warm-up that is left out is time_collective's fault. The ranks' times may travel in a small collective of that kind.
@@ -180,9 +180,6 @@ def _row(example: Benchmark, outcome: Outcome, rank: RankOutcome, requested: int
         if not close(got, expected, 1e-6):
             formula = "size_bytes / seconds" if name == "algbw" else "bandwidth(collective, size_bytes, n, seconds)"
             return wrong(f"{name} is wrong", f"{got:.6g}", f"{expected:.6g} bytes per second, {formula}", UNITS)
-    beside = _beside(example, rank).get(requested)
-    if rank.device == "cuda" and n > 1 and used >= LARGE and beside and not 1 / FACTOR < seconds / beside < FACTOR:
-        return wrong("seconds is far from the kit's own measurement", _ms(seconds), _ms(beside), CLOCK)
     truth = simulated_seconds(example.task, used, n)
     if outcome.seconds is not None and used >= LARGE and not 0.5 < seconds / truth < 2:
         return wrong(
