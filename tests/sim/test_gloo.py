@@ -11,11 +11,12 @@ from warm_ranks import Ranks
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 INTEGERS = ("uint8", "int8", "int32", "int64")
+BOOL, COMPLEX = "bool", "complex64"
 WORLD_SIZES = (1, 2, 3, 4)
 REDUCING = ("all_reduce", "reduce", "reduce_scatter", "reduce_scatter_single")
 COLLECTIVES = (
     *REDUCING, "broadcast", "gather", "scatter", "all_gather", "all_gather_single", "all_gather_object",
-    "broadcast_object_list", "all_to_all_single", "uneven_all_to_all_single", "barrier",
+    "broadcast_object_list", "all_to_all", "all_to_all_single", "uneven_all_to_all_single", "barrier",
 )  # fmt: skip
 
 
@@ -37,8 +38,10 @@ class Case:
 @st.composite
 def cases(draw, n):
     collective = draw(st.sampled_from(COLLECTIVES))
-    dtype = draw(st.sampled_from(FLOATS + INTEGERS))
-    ops = ["SUM", "PRODUCT", "MIN", "MAX"] + ([] if dtype in FLOATS else ["BAND", "BOR", "BXOR"])
+    dtype = draw(st.sampled_from(_dtypes(collective)))
+    ops = {COMPLEX: ["SUM"], BOOL: ["SUM", "PRODUCT", "MIN", "MAX", "BAND", "BOR"]}.get(dtype)
+    more = ["AVG"] if dtype in FLOATS else ["BAND", "BOR", "BXOR"]
+    ops = ops or ["SUM", "PRODUCT", "MIN", "MAX", *more]
     members = draw(st.none() | st.sets(st.integers(0, n - 1), min_size=1).map(sorted).map(tuple))
     return Case(
         collective,
@@ -51,6 +54,11 @@ def cases(draw, n):
         draw(st.booleans()),
         draw(st.integers(0, 2**16)),
     )
+
+
+def _dtypes(collective):
+    """What gloo takes."""
+    return FLOATS + INTEGERS + ((BOOL,) if collective == "gather" else (BOOL, COMPLEX))
 
 
 groups: dict = {}
@@ -71,7 +79,7 @@ def call(rank, n, case):
 
     def tensor(*shape):
         values = torch.randint(-3, 4, shape, generator=random)
-        values = (values if case.dtype in FLOATS else values + 3).to(getattr(torch, case.dtype))
+        values = (values if case.dtype in (*FLOATS, COMPLEX) else values + 3).to(getattr(torch, case.dtype))
         return values.transpose(0, -1).contiguous().transpose(0, -1) if case.is_transposed else values
 
     op, is_root = getattr(dist.ReduceOp, case.op), rank == root
@@ -107,6 +115,9 @@ def call(rank, n, case):
     elif case.collective == "broadcast_object_list":
         result = [rank, "text" * rank]
         dist.broadcast_object_list(result, root, group=group)
+    elif case.collective == "all_to_all":
+        result = [torch.empty(*case.shape, dtype=x.dtype) for _ in range(size)]
+        work = dist.all_to_all(result, [part.contiguous() for part in parts], **options)
     elif case.collective == "all_to_all_single":
         many = tensor(size * case.shape[0], *case.shape[1:]).contiguous()
         result = torch.empty_like(many)

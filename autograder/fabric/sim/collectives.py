@@ -23,6 +23,7 @@ from autograder.fabric.sim.wire import ITEM_SIZES
 
 REDUCTIONS = ("SUM", "AVG", "PRODUCT", "MIN", "MAX", "BAND", "BOR", "BXOR")
 FLOATS = ("float16", "bfloat16", "float32", "float64")
+COMPLEX = ("complex64", "complex128")
 INTEGERS = ("bool", "uint8", "int8", "int16", "int32", "int64")
 REDUCING = ("all_reduce", "reduce", "reduce_scatter")
 ROOTED = ("broadcast", "reduce", "gather", "scatter")
@@ -79,6 +80,8 @@ def reduces(op: str, dtype: str) -> bool:
     """Whether the reduction is defined for the dtype."""
     if dtype in FLOATS:
         return op in ("SUM", "AVG", "PRODUCT", "MIN", "MAX")
+    if dtype in COMPLEX:
+        return op == "SUM"  # as gloo: there is no order to take a minimum by
     return dtype in INTEGERS and op in REDUCTIONS and op != "AVG"
 
 
