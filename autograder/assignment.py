@@ -34,7 +34,8 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Of one example: `stall_seconds` and `idle_seconds` without any progress, `sleep_seconds` asleep in all, `cpu_seconds` of
     one rank's processor time, `reply_bytes` of a reply, `output_bytes` in any file that a rank writes or prints into,
     `memory_bytes` of address space (CPU ranks), `open_files` a rank, `processes` started by all ranks together.
-    Of a whole submission: `scratch_bytes` in each temporary folder of its sandbox, `submission_seconds` in all.
+    Of a whole submission: `scratch_bytes` in each temporary folder of its sandbox; `check_seconds` and `submission_seconds`
+    by the clock on the wall, the last resort against what uses up no other limit.
     """
 
     stall_seconds: float
@@ -47,6 +48,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     open_files: int
     processes: int
     scratch_bytes: int
+    check_seconds: float
     submission_seconds: float
 
 

@@ -86,6 +86,7 @@ class Examiner:
         planned = self._plan[claim.id]
         start = time.monotonic()
         self._facts: dict[str, str] = {}
+        self._check_end = start + self._assignment.limits.check_seconds
         record = Record(planned, claim)
         held_back = self._held_back(planned)
         if held_back is not None:
@@ -163,6 +164,10 @@ class Examiner:
         The simulated cluster comes first: it sees more, and what it sees costs no patience. Of the examples that it has
         passed, every so many are run on the real backend as well.
         """
+        if time.monotonic() > self._check_end:
+            minutes = self._assignment.limits.check_seconds / 60
+            headline = f"the check had not come to its end after {minutes:g} minutes"
+            raise Found(Status.TIMEOUT, Failure(headline=headline), SHRINK_BUDGET)
         if "sim" in claim.backends:
             self._try_on("sim", claim, example)
         every = self._budget.real_every if "sim" in claim.backends else 1

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 import pytest
+import torch
 
 from autograder import assignment as assignments
 from autograder.assignment import ROOT, Assignment, PlannedCheck
@@ -72,6 +73,7 @@ def examination(
     planned = planned or assignments.load()
     if request.budget not in planned.budgets:
         raise assignments.AssignmentError(f"no budget {request.budget!r}: there are {', '.join(planned.budgets)}")
+    torch.set_num_threads(1)  # the judges' tensors are so small that a second thread only costs
     with contextlib.ExitStack() as stack:
         cluster = cluster or stack.enter_context(
             Cluster(launch.start(planned.limits, request.isolate, request.backend))

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import psutil
 import pytest
 
@@ -335,3 +336,15 @@ def test_a_benchmark_is_told_beside_the_reference(graded: Callable[..., Report])
     assert check.facts
     assert all(re.search(r"of \d[\d,]* bytes on \d ranks", fact) for fact in check.facts)
     assert all(re.search(r"the reference right after it [\d.e-]+ ms", value) for value in check.facts.values())
+
+
+SLOW = [("check_seconds", "had not come to its end"), ("submission_seconds", "had used up its")]
+
+
+@pytest.mark.parametrize(("limit", "words"), SLOW)
+def test_time_by_the_clock_is_the_last_resort(limit: str, words: str, graded: Callable[..., Report]) -> None:
+    hurried = msgspec.structs.replace(load(), limits=msgspec.structs.replace(load().limits, **{limit: 0.0}))
+    report = graded(SOLUTIONS, "broadcast", planned=hurried)
+    assert report.earned == 0 and not report.kit_errors
+    first = report.checks[0]
+    assert first.status is Status.TIMEOUT and words in first.reason
