@@ -39,7 +39,14 @@ def run(*arguments: object, cwd: Path = ROOT) -> subprocess.CompletedProcess[str
 def start(*arguments: object) -> subprocess.Popen[str]:
     """The command line, running."""
     command = [*COMMAND, *map(str, arguments)]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return subprocess.Popen(
+        command,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # background jobs ignore it
+    )
 
 
 def results(path: Path) -> dict[str, Any]:
