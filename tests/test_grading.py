@@ -22,6 +22,7 @@ import pytest
 from autograder.assignment import ROOT, load
 from autograder.checks.examples.collectives import Collective
 from autograder.checks.explain import explain
+from autograder.cluster import sandbox
 from autograder.cluster.cluster import Cluster
 from autograder.cluster.messages import Request
 from autograder.report.model import Report, Status
@@ -355,3 +356,28 @@ def test_time_by_the_clock_is_the_last_resort(limit: str, words: str, graded: Ca
     assert report.earned == 0 and not report.kit_errors
     first = report.checks[0]
     assert first.status is Status.TIMEOUT and words in first.reason
+
+
+def test_somebody_elses_work_is_not_graded_without_a_sandbox(tmp_path: Path) -> None:
+    command = [*COMMAND, "grade", str(written(tmp_path / "s", collectives="x = 1\n"))]
+    environment = {**os.environ, "PATH": str(tmp_path)}
+    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
+    assert ended.returncode == 2
+    assert "apt install bubblewrap" in ended.stderr and "--no-isolate" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_sandbox_changes_no_score(tmp_path: Path) -> None:
+    if sandbox.unavailable():
+        pytest.skip(sandbox.unavailable())
+    folder, file = changed(tmp_path / "theirs", ""), tmp_path / "r.json"
+    command = [*COMMAND, "grade", str(folder), "--only", "gather.values", "--only", "time_collective.steady"]
+    ended = subprocess.run([*command, "--results", str(file)], cwd=ROOT, capture_output=True, text=True, timeout=600)
+    assert ended.returncode == 0, ended.stderr
+    inside = results(file)
+    assert inside["extra_data"]["isolation"] == "bubblewrap"
+    assert run(*command[3:], "--results", file).returncode == 0
+    outside = results(file)
+    assert outside["extra_data"]["isolation"] == "not isolated"
+    assert inside["tests"] == outside["tests"]
+    assert inside["score"] == outside["score"] == 1.25
