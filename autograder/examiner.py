@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,31 +18,12 @@ from autograder.assignment import Assignment, PlannedCheck
 from autograder.checks.example import Claim, Example, Mismatch
 from autograder.checks.explain import explain, trespass
 from autograder.cluster import sandbox
-from autograder.cluster.board import WAITING
 from autograder.cluster.cluster import Cluster
 from autograder.cluster.group import GroupFailed
 from autograder.cluster.messages import Request
-from autograder.cluster.outcome import End, Outcome
+from autograder.cluster.outcome import Outcome
+from autograder.hunt import Found, Hunt, KitFault, cost_of, only_slow
 from autograder.report.model import CheckResult, Failure, RankView, Setting, Status
-
-# What shrinking may spend on one failed check, in units of wrong values that come back (milliseconds). A failure that
-# kills the group costs a new one; ranks that wait for one another cost the time to be sure of it. What is found out by
-# patience alone is not looked for twice, and what no input can change not at all.
-SHRINK_BUDGET = 400
-COST_WRONG, COST_BROKEN, COST_STUCK = 2, 40, 150
-NO_INPUT_CHANGES = (End.BUSY, End.EXCEEDED, End.UPROOTED)
-
-
-class Found(Exception):
-    """An example on which the claim does not hold."""
-
-    def __init__(self, status: Status, failure: Failure, cost: int) -> None:
-        super().__init__(failure.headline)
-        self.status, self.failure, self.cost = status, failure, cost
-
-
-class KitFault(Exception):
-    """Something of the kit's own is wrong; nobody's submission is."""
 
 
 class Witness(NamedTuple):
@@ -136,7 +118,7 @@ class Examiner:
     def _explore(self, claim: Claim, world_size: int, count: int, record: Record) -> None:
         """Draws examples at one world size; raises Found with the smallest that fails."""
         run = itertools.count()
-        hunt = Hunt(lambda example: self._try(claim, example, next(run)), claim.weight)
+        hunt = Hunt(lambda example: self._try(claim, example, next(run)), claim.weight, self._budget.shrink)
 
         @hypothesis.seed(self.setting.seed)
         @settings(
@@ -167,7 +149,7 @@ class Examiner:
         if time.monotonic() > self._check_end:
             minutes = self._assignment.limits.check_seconds / 60
             headline = f"the check had not come to its end after {minutes:g} minutes"
-            raise Found(Status.TIMEOUT, Failure(headline=headline), SHRINK_BUDGET)
+            raise Found(Status.TIMEOUT, Failure(headline=headline), math.inf)
         if "sim" in claim.backends:
             self._try_on("sim", claim, example)
         every = self._budget.real_every if "sim" in claim.backends else 1
@@ -181,7 +163,7 @@ class Examiner:
         those examples only where the budget says so.
         """
         outcome, told = self._end_of(self._cluster, self._submission, backend, claim, example)
-        if _only_slow(outcome, told) and claim.id not in self._slow:
+        if only_slow(outcome, told) and claim.id not in self._slow:
             # It may have had a bad moment: it counts if it takes too long again, in new ranks.
             self._slow.add(claim.id)
             outcome, told = self._end_of(self._cluster, self._submission, backend, claim, example)
@@ -193,7 +175,7 @@ class Examiner:
         if told is not None:
             status, mismatch = told
             failure = self._failure(backend, claim, example, outcome, mismatch)
-            raise Found(status, _beside(failure, reference), _cost(outcome))
+            raise Found(status, _beside(failure, reference), cost_of(outcome))
 
     def _compared(
         self, backend: str, claim: Claim, example: Example, outcome: Outcome
@@ -211,7 +193,7 @@ class Examiner:
         key = (backend, claim.id, example)
         if key not in self._witness:
             outcome, told = self._end_of(self._witnesses, self._reference, backend, claim, example)
-            if _only_slow(outcome, told):
+            if only_slow(outcome, told):
                 outcome, told = self._end_of(self._witnesses, self._reference, backend, claim, example)
             spent = claim.spent(example, outcome) if claim.spent is not None and told is None else {}
             self._witness[key] = Witness("" if told is None else told[1].headline, spent)
@@ -278,56 +260,6 @@ class Examiner:
         return " ".join(words)
 
 
-class Hunt:
-    """Keeps hypothesis's search for a smaller failure within a budget, and remembers how each example went.
-
-    An example is run once: what failed once has failed, so a race that shows itself now and then cannot confuse the
-    search. Once the budget is spent, every new example counts as one that does not fail.
-    """
-
-    def __init__(self, attempt: Callable[[Example], None], weight: int = 1) -> None:
-        self._attempt, self._weight = attempt, weight
-        self._ends: dict[Example, Found | KitFault | None] = {}
-        self._left = SHRINK_BUDGET
-        self._failing: Found | None = None
-
-    @property
-    def passed(self) -> int:
-        """Examples that were run and passed."""
-        return sum(found is None for found in self._ends.values())
-
-    @property
-    def smallest(self) -> Found:
-        """The failure of the example that the search ended with."""
-        assert self._failing is not None
-        return self._failing
-
-    def follow(self, example: Example) -> None:
-        """Runs the example, or recalls how it went; raises Found if it fails."""
-        if example not in self._ends:
-            if self._left <= 0:
-                return
-            self._ends[example] = self._end(example)
-        end = self._ends[example]
-        if isinstance(end, Found):
-            self._failing = end
-        if end is not None:
-            raise end
-
-    def _end(self, example: Example) -> Found | KitFault | None:
-        try:
-            self._attempt(example)
-        except Found as found:
-            self._left -= found.cost * self._weight
-            return found
-        except KitFault as fault:
-            self._left = 0  # nothing smaller is looked for: the kit's own contradiction has been seen
-            return fault
-        if self._failing is not None:
-            self._left -= self._weight
-        return None
-
-
 class Record:
     """What one check has shown so far. It passes only by `passed` at every planned world size."""
 
@@ -373,23 +305,6 @@ def _beside(failure: Failure, reference: Witness | None) -> Failure:
     notes = {rank: f"reference: {words}" for rank, words in reference.spent.items()}
     ranks = tuple(msgspec.structs.replace(row, note=row.note or notes.get(row.rank, "")) for row in failure.ranks)
     return msgspec.structs.replace(failure, ranks=ranks)
-
-
-def _only_slow(outcome: Outcome, told: tuple[Status, Mismatch] | None) -> bool:
-    """Whether an example failed by a clock that other people's work on the machine can hold up; processor time is its own."""
-    stuck = any(rank.end is End.STUCK for rank in outcome.ranks) and all(r.end is not End.BUSY for r in outcome.ranks)
-    return stuck and told is not None and told[0] is Status.TIMEOUT
-
-
-def _cost(outcome: Outcome) -> int:
-    """What it costs to see this failure again."""
-    if outcome.returned:
-        return COST_WRONG
-    whatever_the_input = {"missing", "unimportable", "not_attempted", *map(str, NO_INPUT_CHANGES)}
-    asleep = any(rank.end is End.STUCK and rank.doing.state != WAITING for rank in outcome.ranks)
-    if asleep or whatever_the_input & {rank.status for rank in outcome.ranks}:
-        return SHRINK_BUDGET
-    return COST_STUCK if any(rank.end is End.STUCK for rank in outcome.ranks) else COST_BROKEN
 
 
 def _rows(given: Sequence[str], told: Sequence[RankView]) -> tuple[RankView, ...]:

@@ -13,7 +13,7 @@ from autograder.cluster import launch
 from autograder.cluster.cluster import Cluster
 from autograder.cluster.messages import Garbled, Inbox, Reply, Request, decode, encode
 from autograder.cluster.outcome import Outcome
-from autograder.examiner import Hunt, KitFault
+from autograder.hunt import Hunt, KitFault
 
 TALKATIVE = """
 import os

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import tempfile
 from collections.abc import Collection, Iterator
@@ -12,7 +11,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from autograder import examiner
 from autograder.assignment import ROOT, Budget, PlannedCheck, load
 from autograder.checks.example import Claim
 from autograder.cluster import launch
@@ -22,7 +20,11 @@ from autograder.report.model import CheckResult, Status
 
 SOLUTIONS = ROOT / "solutions"
 # Fewer examples than a student's at first: what is caught by these is caught by more.
-BUDGETS = {"few": Budget(examples=5, real_every=5, witness="failure"), "local": load().budgets["local"]}
+# One failure is enough here, however large: nothing smaller is looked for.
+BUDGETS = {
+    "few": Budget(examples=5, real_every=5, witness="failure", shrink=0),
+    "local": msgspec.structs.replace(load().budgets["local"], shrink=0),
+}
 PLANNED = msgspec.structs.replace(load(), budgets=BUDGETS)
 # What these see, others see on fewer ranks.
 LEFT_OUT = ("scale",)
@@ -71,7 +73,7 @@ class Bench:
                 Request(submission=folder, budget=budget),
                 {"cluster": self._cluster, "witness": self._witness},
             )
-            with _nothing_shrunk(), examination(request, planned=PLANNED, **shared) as examining:
+            with examination(request, planned=PLANNED, **shared) as examining:
                 ends = []
                 for check in checks:
                     ends.append(_end(examining.examine(self._claims[check.id])))
@@ -79,16 +81,6 @@ class Bench:
                     if stop and ends[-1].status != Status.PASSED:
                         break
                 return ends
-
-
-@contextlib.contextmanager
-def _nothing_shrunk() -> Iterator[None]:
-    """One failure is enough here, however large: nothing smaller is looked for."""
-    before, examiner.SHRINK_BUDGET = examiner.SHRINK_BUDGET, 1
-    try:
-        yield
-    finally:
-        examiner.SHRINK_BUDGET = before
 
 
 def checks_of(problem: str, tasks: Collection[str]) -> list[PlannedCheck]:
