@@ -15,6 +15,7 @@ import torch
 from hypothesis import HealthCheck, Phase, given, settings
 
 from autograder.assignment import Assignment, PlannedCheck
+from autograder.checks.disagree import outside
 from autograder.checks.example import Claim, Example, Mismatch
 from autograder.checks.explain import explain, trespass
 from autograder.cluster import sandbox
@@ -237,7 +238,7 @@ class Examiner:
             setting=f"{described.setting}, {'the simulated cluster' if backend == 'sim' else backend}",
             ranks=_rows(described.given, mismatch.ranks),
             where=mismatch.where,
-            hints=mismatch.hints,
+            hints=(*mismatch.hints, *_outside(example, outcome)),
             output=_output(outcome),
             repeat=self._repeat(f"{task}.{check}"),
             read=f"assignment/{problem}.md, section {task}",
@@ -305,6 +306,12 @@ def _beside(failure: Failure, reference: Witness | None) -> Failure:
     notes = {rank: f"reference: {words}" for rank, words in reference.spent.items()}
     ranks = tuple(msgspec.structs.replace(row, note=row.note or notes.get(row.rank, "")) for row in failure.ranks)
     return msgspec.structs.replace(failure, ranks=ranks)
+
+
+def _outside(example: Example, outcome: Outcome) -> tuple[str, ...]:
+    """A hint, where the example has groups and a message has left one."""
+    told = outside(outcome, example.group_of) if hasattr(example, "group_of") else ""
+    return (told,) if told else ()
 
 
 def _rows(given: Sequence[str], told: Sequence[RankView]) -> tuple[RankView, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.checks.disagree import disagreement
+from autograder.checks.disagree import disagreement, outside
 from autograder.cluster.board import WAITING, Doing
 from autograder.cluster.messages import Operation, Reply
 from autograder.cluster.outcome import End, Outcome, RankOutcome
@@ -53,3 +53,12 @@ def test_sizes_of_ones_own() -> None:
 def test_an_operation_without_a_known_group_says_nothing() -> None:
     bare = Operation("all_reduce", "all_reduce", -1, 8, 0, (), 0.0, 1.0, "data_parallel.py", 2)
     assert disagreement(Outcome(ranks=(replied(0, bare), replied(1)))) == ""
+
+
+def test_a_message_that_leaves_the_group_is_named() -> None:
+    inside = Operation("send", "send", 2, 4, 0, (), 0.0, 1.0, "collectives.py", 3)
+    leaving = Operation("recv", "recv", 1, 4, 0, (), 0.0, 1.0, "collectives.py", 5)
+    outcome = Outcome(ranks=(replied(0, inside, leaving), replied(1), replied(2)))
+    told = outside(outcome, lambda rank: () if rank == 1 else (0, 2))
+    assert told.startswith("rank 0's recv from rank 1 (collectives.py:5) leaves the group [0, 2]")
+    assert outside(outcome, lambda rank: (0, 1, 2)) == ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from autograder.cluster.board import WAITING
@@ -76,6 +77,24 @@ def _counts(kind: Kind, members: list[int], calls: list[dict[Kind, dict[int, Cal
         if outcome.ranks[rank].status == "returned" and most[rank] < most[leader]:
             place = calls[leader][kind][most[leader]].place
             return f"rank {leader} calls {kind[0]} a {ordinal(most[leader])} time ({place}), rank {rank} never does"
+    return ""
+
+
+def outside(outcome: Outcome, group_of: Callable[[int], tuple[int, ...]]) -> str:
+    """The first message to or from a rank outside of the group that a rank works in, as a sentence; "" if there is none."""
+    for rank in outcome.ranks:
+        group = group_of(rank.rank)
+        ends = [(op.kind, op.peer, f"{op.file}:{op.line}") for op in rank.operations]
+        doing = rank.doing
+        if doing is not None and doing.state == WAITING:
+            ends.append((doing.kind, doing.peer, f"{doing.file}:{doing.line}"))
+        for kind, peer, place in ends:
+            if kind in POINT_TO_POINT and peer >= 0 and group and peer not in group:
+                link = "to" if kind == "send" else "from"
+                return (
+                    f"rank {rank.rank}'s {kind} {link} rank {peer} ({place}) leaves the group {list(group)}: pass group, and "
+                    "number its ranks as group_src and group_dst, or translate them with dist.get_global_rank"
+                )
     return ""
 
 

@@ -35,6 +35,10 @@ class Members:
         """Members of the group."""
         return len(self.ranks)
 
+    def group_of(self, rank: int) -> tuple[int, ...]:
+        """The group that the rank works in; none for a rank outside."""
+        return self.ranks if rank in self.ranks else ()
+
 
 @dataclasses.dataclass(frozen=True)
 class Placed:
@@ -58,6 +62,10 @@ class Placed:
     def place(self, rank: int) -> tuple[int, int]:
         """The number of the rank's group, and its rank in it."""
         return next((g, ranks.index(rank)) for g, ranks in enumerate(self.groups) if rank in ranks)
+
+    def group_of(self, rank: int) -> tuple[int, ...]:
+        """The group that the rank works in."""
+        return self.groups[self.place(rank)[0]]
 
     def setting(self) -> list[str]:
         """How many ranks there are, and in which groups."""

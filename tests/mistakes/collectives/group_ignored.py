@@ -1,7 +1,7 @@
 """scatter forgets the group: root, ranks and messages are those of the world.
 
 loses = ["collectives.scatter"]
-says = ["group"]
+says = ["leaves the group"]
 """
 
 
