@@ -8,6 +8,7 @@ import algorithms
 import pytest
 import torch
 import torch.distributed as dist
+from exercises import EXERCISES
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from warm_ranks import Ranks, once
@@ -19,9 +20,7 @@ SOLUTIONS = TESTS.parent / "solutions"
 # Schedules for each program, over all world sizes.
 SCHEDULES = [pytest.param(24, id="some"), pytest.param(201, id="many", marks=pytest.mark.thorough)]
 RIGHT = [
-    (problem, path)
-    for problem in ("collectives", "data_parallel")
-    for path in [None, *sorted((TESTS / "unusual" / problem).glob("*.py"))]
+    (problem, path) for problem in EXERCISES for path in [None, *sorted((TESTS / "unusual" / problem).glob("*.py"))]
 ]
 MISSING_WAITS = [
     "collectives/irecv_read_before_wait.py",
@@ -46,65 +45,6 @@ def submission(folder, problem, path):
     sys.modules[name] = module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return name
-
-
-def collectives(rank, n, name, elements):
-    """All eight functions, once; values are checked."""
-    student = sys.modules[name]
-    everybody = [torch.arange(elements, dtype=torch.float64) * (r + 1) + r for r in range(n)]
-    total, own, last = sum(everybody), everybody[rank], n - 1
-
-    x = own.clone()
-    student.broadcast(x, last)
-    assert torch.equal(x, everybody[last])
-    student.scatter(x, [2 * part for part in everybody] if rank == 1 % n else None, 1 % n)
-    assert torch.equal(x, 2 * own)
-    parts = [torch.empty_like(own) for _ in everybody] if rank == last else None
-    student.gather(own.clone(), parts, last)
-    assert rank != last or all(map(torch.equal, parts, everybody))
-    x = own.clone()
-    student.reduce(x, 0)
-    assert torch.allclose(x, total if rank == 0 else own)
-    x = own.clone()
-    student.all_reduce(x)
-    assert torch.allclose(x, total)
-    whole = torch.empty(n * elements, dtype=torch.float64)
-    student.all_gather(whole, own.clone())
-    assert torch.equal(whole, torch.cat(everybody))
-    piece = torch.empty(elements, dtype=torch.float64)
-    student.reduce_scatter(piece, torch.cat([own + k for k in range(n)]))
-    assert torch.allclose(piece, total + n * rank)
-    student.all_to_all(whole, torch.cat([own + k for k in range(n)]))
-    assert torch.equal(whole, torch.cat(everybody) + rank)
-
-
-def data_parallel(rank, n, name, elements):
-    """Each way of averaging gradients, two steps of the wrapper; ranks must end with equal gradients."""
-    student = sys.modules[name]
-    torch.manual_seed(rank)
-    for average in (student.average_gradients, student.average_gradients_flat):
-        model = torch.nn.Linear(4, 3)
-        student.broadcast_parameters(model)
-        model(torch.randn(6, 4)).square().sum().backward()
-        average(model)
-        assert_equal_gradients(model, n)
-    model = torch.nn.Sequential(torch.nn.Linear(4, 5), torch.nn.ReLU(), torch.nn.Linear(5, 3))
-    wrapped = student.DistributedDataParallel(model, bucket_size_mb=1e-4)
-    for _ in range(2):
-        model.zero_grad()
-        wrapped(torch.randn(6, 4)).square().sum().backward()
-        wrapped.finish_gradient_synchronization()
-        assert_equal_gradients(model, n)
-
-
-def assert_equal_gradients(model, n):
-    flat = torch.cat([parameter.grad.flatten() for parameter in model.parameters()])
-    everybody = [torch.empty_like(flat) for _ in range(n)]
-    dist.all_gather(everybody, flat)
-    assert all(torch.allclose(flat, other) for other in everybody)
-
-
-EXERCISES = {"collectives": collectives, "data_parallel": data_parallel}
 
 
 @pytest.mark.parametrize("count", SCHEDULES)
