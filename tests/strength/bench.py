@@ -25,7 +25,9 @@ BUDGETS = {
     "few": Budget(examples=5, real_every=5, witness="failure", shrink=0),
     "local": msgspec.structs.replace(load().budgets["local"], shrink=0),
 }
-PLANNED = msgspec.structs.replace(load(), budgets=BUDGETS)
+# What computes without end has shown it soon, and many a mutant does.
+LIMITS = msgspec.structs.replace(load().limits, cpu_seconds=2.0)
+PLANNED = msgspec.structs.replace(load(), budgets=BUDGETS, limits=LIMITS)
 # What these see, others see on fewer ranks.
 LEFT_OUT = ("scale",)
 

@@ -16,7 +16,10 @@ from strength.matrix import Entry
 
 
 class Strength(msgspec.Struct, frozen=True, kw_only=True):
-    """One check; wrong and right submissions and mutants by name. `alone`: caught by no other check."""
+    """One check; wrong and right submissions and mutants by name. `alone`: caught by no other check of the same task.
+
+    Points are a task's: what another task's checks catch would still earn this one's.
+    """
 
     check: str
     wrong: list[str]
@@ -29,7 +32,7 @@ class Strength(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def idle(self) -> bool:
-        """Whether nothing would slip through without this check."""
+        """Whether nothing that was tried would slip through without this check."""
         return not self.wrong_alone and not self.mutants_alone
 
 
@@ -58,7 +61,12 @@ def strengths(ends: Mapping[Entry, Sequence[End]]) -> Strengths:
 
 def _strength(check: str, ends: Mapping[Entry, Sequence[End]]) -> Strength:
     seen = {entry for entry in ends if any(end.check == check for end in ends[entry])}
-    catching = {entry: [end.check for end in ends[entry] if end.caught] for entry in ends if entry in seen}
+    task = check.rpartition(".")[0]
+    catching = {
+        entry: [end.check for end in ends[entry] if end.caught and end.check.rpartition(".")[0] == task]
+        for entry in ends
+        if entry in seen
+    }
 
     def caught(kind: str, alone: bool = False) -> list[str]:
         return [e.name for e, by in catching.items() if e.kind == kind and (by == [check] if alone else check in by)]
@@ -89,7 +97,7 @@ def _name(entry: Entry) -> str:
 def show(found: Strengths, console: Console) -> None:
     """The table, what only one check catches, the checks that nothing rests on, and what went wrong."""
     console.print(_table(found.checks))
-    console.print("\nCaught by this check alone (wrong submissions; mutants by number):", highlight=False)
+    console.print("\nCaught by this check alone of its task's (wrong submissions; mutants by number):", highlight=False)
     for check in found.checks:
         alone = [*check.wrong_alone, *([f"{len(check.mutants_alone)} mutants"] if check.mutants_alone else [])]
         if alone:
