@@ -41,10 +41,10 @@ test: $(MARK) ## the kit's own tests
 test-all: $(MARK) ## the same, with every wrong submission and every schedule (long)
 	@$(RUN) -m pytest -n $(JOBS) -m "" $(TESTS)
 
-mutants: $(MARK) ## which small changes of the solutions no check notices (ONLY=problem-or-function; 20 minutes in all, goes on where it stopped)
+mutants: $(MARK) ## which small changes of the solutions no check notices (ONLY=problem-or-function; half an hour or more, goes on where it stopped)
 	@PYTHONPATH=tests $(RUN) -m strength mutants $(foreach id,$(ONLY),--only "$(id)")
 
-strength: $(MARK) ## what each check catches, and what only it does (ONLY=problem; 40 minutes in all, likewise)
+strength: $(MARK) ## what each check catches, and what only it does (ONLY=problem; an hour or so, likewise)
 	@PYTHONPATH=tests $(RUN) -m strength matrix $(foreach id,$(ONLY),--only "$(id)") --every $(EVERY) $(if $(RESULTS),--results "$(RESULTS)")
 
 bench: $(MARK) ## speed, as ratios measured in one run
