@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import math
 import time
@@ -121,12 +122,12 @@ class Examiner:
         run = itertools.count()
         hunt = Hunt(lambda example: self._try(claim, example, next(run)), claim.weight, self._budget.shrink)
 
-        @hypothesis.seed(self.setting.seed)
+        @hypothesis.seed(_seed(self.setting.seed, claim.id, world_size))
         @settings(
             max_examples=count,
             deadline=None,
             database=None,
-            phases=(Phase.generate, Phase.shrink),
+            phases=(Phase.generate, Phase.shrink) if self._budget.shrink else (Phase.generate,),
             suppress_health_check=list(HealthCheck),
             report_multiple_bugs=False,
             print_blob=False,
@@ -297,6 +298,11 @@ class Record:
             seconds=seconds,
             **self._settled,
         )
+
+
+def _seed(seed: int, check: str, world_size: int) -> int:
+    """Another one for every check and world size: with one for all, they would draw the same examples."""
+    return int.from_bytes(hashlib.sha256(f"{seed} {check} {world_size}".encode()).digest()[:8])
 
 
 def _beside(failure: Failure, reference: Witness | None) -> Failure:
