@@ -144,7 +144,7 @@ def test_accumulation(task: str, world_size: int) -> st.SearchStrategy[Training]
         rows = (example.rows[0][:1], *example.rows)
         return dataclasses.replace(example, rows=rows, here=last, everywhere=frozenset())
 
-    return trainings(world_size, drawn, steps=(1, 2), micros=(2, 3), skips=True).map(after_a_plain_step)
+    return trainings(world_size, drawn, steps=(2, 2), micros=(2, 3), skips=True).map(after_a_plain_step)
 
 
 @_claim("buckets", CLASS, bucketed, weight=TRAINING)

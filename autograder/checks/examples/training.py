@@ -199,6 +199,6 @@ def _with_skips(draw: st.DrawFn, example: Training) -> Training:
         return example
     return dataclasses.replace(
         example,
-        here=draw(st.frozensets(st.sampled_from(here), max_size=len(here))),
+        here=draw(st.frozensets(st.sampled_from(here), min_size=1, max_size=len(here))),
         everywhere=draw(st.frozensets(st.sampled_from(everywhere), max_size=len(everywhere) // 2)),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from autograder.checks.examples.data_parallel import Averaging, Broadcast, Shard
 from autograder.checks.examples.replicas import Replicas, Tensors, bounds
 from autograder.checks.judge import first_wrong, misfit, side_by_side
 from autograder.checks.judges.gradients import Gradient, wrong_gradient
+from autograder.checks.judges.moved import from_nowhere
 from autograder.checks.meaning.collectives import same
 from autograder.checks.meaning.data_parallel import average
 from autograder.checks.show import show
@@ -87,7 +89,15 @@ def broadcasted(example: Broadcast, outcome: Outcome) -> Mismatch | None:
         changed = _changed_gradient(outcome.ranks[number], example.gradients(member))
         if changed:
             return Mismatch(headline=f"broadcast_parameters changed rank {number}'s gradient of {changed}")
-    return None
+    return from_nowhere(outcome, state_bytes(example, example.root))
+
+
+def state_bytes(example: Replicas, root: int) -> dict[int, int]:
+    """What every rank but the root's has to receive of its parameters and buffers."""
+    network = example.network
+    named = dict([*network.named_parameters(), *network.named_buffers()])  # what is tied is there once
+    total = sum(tensor.nbytes for name, tensor in named.items() if name in example.states[root])
+    return {number: total for member, number in enumerate(example.ranks) if member != root}
 
 
 def replaced(example: Replicas, outcome: Outcome) -> Mismatch | None:
@@ -156,7 +166,23 @@ def averaged(example: Averaging, outcome: Outcome) -> Mismatch | None:
             )
             gradient = Gradient(name=name, key=f"grad/{name}", when="", own=own, expected=average(own), others=others)
             mismatch = wrong_gradient(example, gradient, outcome)
-    return mismatch
+    return mismatch or from_nowhere(outcome, gradient_bytes(example, example.gradients))
+
+
+def gradient_bytes(example: Replicas, gradients: Sequence[Tensors]) -> dict[int, int]:
+    """What every rank has to learn at least: of each parameter that another member has a gradient of, as many bytes.
+
+    Nobody has to tell of a gradient that is zero.
+    """
+    needed = {}
+    for member, number in enumerate(example.ranks):
+        others = [own for other, own in enumerate(gradients) if other != member]
+        needed[number] = sum(
+            parameter.nbytes
+            for name, parameter in example.network.named_parameters()
+            if parameter.requires_grad and any(name in own and bool(own[name].any()) for own in others)
+        )
+    return needed
 
 
 def _frozen(example: Averaging, outcome: Outcome, name: str) -> Mismatch | None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from autograder.checks.example import Mismatch
 from autograder.checks.examples.pipeline_parallel import Forward, Refusal, Staged, Train, show_layer
 from autograder.checks.judge import first_wrong, misfit, side_by_side
+from autograder.checks.judges.moved import from_nowhere
 from autograder.checks.judges.pipeline_clues import clues
 from autograder.checks.judges.stages import (
+    activation_bytes,
     ForwardSaid,
     RefusalSaid,
     TrainSaid,
@@ -40,6 +42,7 @@ def outputs(example: Forward, outcome: Outcome) -> Mismatch | None:
         _wrong_outputs(example, ranks[-1])
         or _changed_inputs(example, ranks[0])
         or wrong_calls(example, ranks, ForwardSaid, len(example.rows))
+        or from_nowhere(outcome, activation_bytes(example, sum(example.rows)))
     )
 
 
@@ -94,7 +97,9 @@ def gradients(example: Train, outcome: Outcome) -> Mismatch | None:
         mismatch = _wrong_loss(example, ranks, step) or _wrong_gradient(example, ranks, step)
         if mismatch is not None:
             return mismatch
-    return wrong_calls(example, ranks, TrainSaid, example.num_micro_batches)
+    return wrong_calls(example, ranks, TrainSaid, example.num_micro_batches) or from_nowhere(
+        outcome, activation_bytes(example, sum(example.batch_sizes))
+    )
 
 
 def _wrong_loss(example: Train, ranks: list[RankOutcome], step: int) -> Mismatch | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import msgspec
@@ -59,6 +60,15 @@ def unreadable(rank: RankOutcome) -> Mismatch:
 def members(example: Staged, outcome: Outcome) -> list[RankOutcome]:
     """The ranks of the stages, in order."""
     return [outcome.ranks[rank] for rank in example.ranks]
+
+
+def activation_bytes(example: Staged, rows: int) -> dict[int, int]:
+    """What every rank but the first stage's receives of so many rows, going forward."""
+    return {
+        rank: rows * math.prod(example.shapes[stage]) * example.dtype.itemsize
+        for stage, rank in enumerate(example.ranks)
+        if stage
+    }
 
 
 @functools.lru_cache(maxsize=64)

@@ -10,6 +10,7 @@ import torch
 from autograder.checks.example import Mismatch
 from autograder.checks.examples.tensor_parallel import BothWays, Model, Region
 from autograder.checks.judge import first_wrong, misfit, side_by_side
+from autograder.checks.judges.moved import from_nowhere
 from autograder.checks.judges.sharded_clues import clues
 from autograder.checks.judges.shards import misshapen, unrefused, value
 from autograder.checks.meaning.collectives import Expected
@@ -24,7 +25,22 @@ def both_ways(example: BothWays, outcome: Outcome) -> Mismatch | None:
     mismatch = unrefused(example, outcome)
     if mismatch is None and isinstance(example, Model) and example.driver == "module":
         mismatch = misshapen(example.slice_shapes(), outcome, [value(rank, "parameters") for rank in outcome.ranks])
-    return mismatch or _wrong_values(example, outcome)
+    return mismatch or _wrong_values(example, outcome) or from_nowhere(outcome, _least(example))
+
+
+def _least(example: BothWays) -> dict[int, int]:
+    """Bytes that every rank has to get from others, whatever the algorithm: an nth of what the operations are about."""
+    if example.size == 1:
+        return {}
+    rows = math.prod(example.lead) * example.calls
+    if isinstance(example, Model):
+        needed = traffic(example.task, example.sizes, rows, example.flag, example.requires_grad)
+        about = sum(nbytes for half in needed for _, nbytes in half.values())
+    else:
+        halves = {"copy_to_region": 0, "scatter_to_region": 0}.get(example.task, 1) + example.requires_grad
+        halves = 1 if example.task in ("reduce_from_region", "gather_from_region") else halves
+        about = halves * rows * example.share * example.size * example.dtype.itemsize
+    return dict.fromkeys(range(example.world_size), about // example.size)
 
 
 def reduce_scattered(example: Region, outcome: Outcome) -> Mismatch | None:

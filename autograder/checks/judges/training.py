@@ -9,8 +9,9 @@ from autograder.checks.disagree import disagreement
 from autograder.checks.example import Mismatch
 from autograder.checks.examples.training import MB, Forward, Training, all_reduce_seconds
 from autograder.checks.judge import first_wrong, misfit, side_by_side
-from autograder.checks.judges.data_parallel import replaced, state_of
+from autograder.checks.judges.data_parallel import gradient_bytes, replaced, state_bytes, state_of
 from autograder.checks.judges.gradients import Gradient, wrong_gradient
+from autograder.checks.judges.moved import from_nowhere
 from autograder.checks.meaning.data_parallel import Step, forward, near, train
 from autograder.cluster.messages import Operation
 from autograder.cluster.outcome import Outcome, RankOutcome
@@ -58,11 +59,13 @@ def trained(example: Training, outcome: Outcome) -> Mismatch | None:
         or _foreign(example, outcome)
     )
     before: Step | None = None
+    needed = collections.Counter(state_bytes(example, 0))
     for number, step in enumerate(train(example)):
         mismatch = mismatch or _gradients(example, outcome, number, step, before)
         mismatch = mismatch or _parameters(example, outcome, number, step)
+        needed.update(gradient_bytes(example, step.local))
         before = step
-    return mismatch
+    return mismatch or from_nowhere(outcome, needed)
 
 
 def _gradients(example: Training, outcome: Outcome, number: int, step: Step, before: Step | None) -> Mismatch | None:
@@ -272,8 +275,9 @@ def _buckets(example: Training, operations: Sequence[Operation]) -> tuple[str, s
     fewest = sum(fewest_buckets(sizes, cap) for sizes in by_dtype.values())
     total = sum(size for _, size in parameters)
     sent = [op.nbytes for op in operations if op.kind == "all_reduce"]
-    if len(sent) > fewest and min(sent) <= SLACK_BYTES * len(parameters) and sum(sent) - min(sent) == total:
-        sent.remove(min(sent))
+    more = sum(sent) - total
+    if more in sent and more <= SLACK_BYTES * len(parameters):
+        sent.remove(more)  # which parameters were used
     over = [size for size in sent if size > cap and size not in [alone for _, alone in parameters]]
     if over:
         return (

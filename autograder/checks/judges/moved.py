@@ -1,0 +1,25 @@
+"""Right values that no message can have brought: what ranks passed each other on another road is no communication."""
+
+from __future__ import annotations
+
+from autograder.checks.example import Mismatch
+from autograder.cluster.outcome import Outcome, RankOutcome
+
+BRINGS_NOTHING = ("send", "barrier")
+
+
+def moved(rank: RankOutcome) -> int:
+    """Bytes of the operations that can have brought this rank something."""
+    return sum(op.nbytes for op in rank.operations if op.kind not in BRINGS_NOTHING)
+
+
+def from_nowhere(outcome: Outcome, least: dict[int, int]) -> Mismatch | None:
+    """The first rank whose record has fewer bytes than whatever algorithm needs there; `least` by global rank."""
+    for number, needed in least.items():
+        there = moved(outcome.ranks[number])
+        if there < needed:
+            return Mismatch(
+                headline=f"rank {number} has the right values, but its operations carry only {there} bytes of the {needed} "
+                "that bring them: ranks may pass data by messages alone"
+            )
+    return None
