@@ -36,7 +36,10 @@ BESIDE_RANKS = {"bubblewrap": 2, "plain": 0}  # the sandbox's first process, and
 
 
 class Attack(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An attack.toml: the number in the list of attacks, and what the report says (`says`, a pattern) and must not say."""
+    """An attack.toml: the number in the list of attacks, and what the report says (`says`, a pattern) and must not say.
+
+    `tiers` are those that can hold it. Without a sandbox it is tried in a thorough run, or always with `both`.
+    """
 
     number: int
     about: str
@@ -45,13 +48,18 @@ class Attack(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     problem: str = "collectives"
     checks: tuple[str, ...] = ("broadcast.values", "all_reduce.values")
     tiers: tuple[str, ...] = ("bubblewrap", "plain")
+    both: bool = False
 
 
-def _attacks() -> Iterator[Any]:
+def _attacks() -> list[Any]:
+    params = []
     for path in sorted(ATTACKS.glob("*/attack.toml")):
         attack = msgspec.convert(tomllib.loads(path.read_text()), Attack)
         for tier in attack.tiers:
-            yield pytest.param(path.parent, attack, tier, id=f"{path.parent.name}-{tier}")
+            again = tier == "plain" and not attack.both and not sandbox.unavailable()
+            marks = [pytest.mark.thorough] if again else []
+            params.append(pytest.param(path.parent, attack, tier, id=f"{path.parent.name}-{tier}", marks=marks))
+    return params
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +113,7 @@ def test_an_attack_earns_nothing_and_harms_nothing(
     assert SECRET not in said
     assert not (set(os.listdir(submission)) - set(os.listdir(folder)) - {"port.txt"})
     _assert_nobody_is_left(cluster, tier)
-    honest = _graded(ROOT / "solutions", cluster, "broadcast.values", "all_reduce.values")
+    honest = _graded(ROOT / "solutions", cluster, "broadcast.values")
     assert honest.earned == honest.points, _said(honest)
 
 
