@@ -8,10 +8,10 @@ from autograder.checks.judge import first_wrong, misfit, side_by_side
 from autograder.checks.judges.moved import from_nowhere
 from autograder.checks.judges.pipeline_clues import clues
 from autograder.checks.judges.stages import (
-    activation_bytes,
     ForwardSaid,
     RefusalSaid,
     TrainSaid,
+    activation_bytes,
     counted,
     expected_outputs,
     expected_step,

@@ -18,7 +18,6 @@ from autograder.checks.examples.training import Forward, Training
 from autograder.checks.meaning.collectives import Expected
 from autograder.drivers.training import OPTIMIZERS, Network, load, loss
 
-
 # Relative and absolute: what rounding in other orders may come to over a few steps.
 TOLERANCES = {"float64": (1e-9, 1e-10), "float32": (1e-3, 1e-5)}
 
