@@ -39,6 +39,7 @@ class Attack(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An attack.toml: the number in the list of attacks, and what the report says (`says`, a pattern) and must not say.
 
     `tiers` are those that can hold it. Without a sandbox it is tried in a thorough run, or always with `both`.
+    `shared` is a module of attacks/shared/ that several submissions hand in as theirs.
     """
 
     number: int
@@ -49,6 +50,7 @@ class Attack(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     checks: tuple[str, ...] = ("broadcast.values", "all_reduce.values")
     tiers: tuple[str, ...] = ("bubblewrap", "plain")
     both: bool = False
+    shared: str = ""
 
 
 def _attacks() -> list[Any]:
@@ -95,6 +97,9 @@ def test_an_attack_earns_nothing_and_harms_nothing(
 ) -> None:
     submission = tmp_path / "submission"
     shutil.copytree(folder, submission)
+    if attack.shared:
+        shutil.copy(ATTACKS / "shared" / attack.shared, submission)
+    there = set(os.listdir(submission))
     cluster = clusters(tier)
     with socket.create_server(("127.0.0.1", 0)) as server:
         (submission / "port.txt").write_text(str(server.getsockname()[1]))
@@ -111,7 +116,7 @@ def test_an_attack_earns_nothing_and_harms_nothing(
     assert re.search(attack.says, said), said
     assert not re.search(attack.never_says, said), said
     assert SECRET not in said
-    assert not (set(os.listdir(submission)) - set(os.listdir(folder)) - {"port.txt"})
+    assert not (set(os.listdir(submission)) - there - {"port.txt"})
     _assert_nobody_is_left(cluster, tier)
     honest = _graded(ROOT / "solutions", cluster, "broadcast.values")
     assert honest.earned == honest.points, _said(honest)
