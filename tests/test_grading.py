@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 import psutil
 import pytest
+from load import without_times
 
 from autograder.assignment import ROOT, load
 from autograder.checks.examples.collectives import Collective
@@ -52,13 +53,6 @@ def start(*arguments: object) -> subprocess.Popen[str]:
 
 def results(path: Path) -> dict[str, Any]:
     return json.loads(path.read_text())
-
-
-def without_times(document: dict[str, Any]) -> dict[str, Any]:
-    """A report but for times: how long it took, and what a benchmark measured."""
-    for test in document["tests"]:
-        test["extra_data"].pop("facts", None)
-    return {key: value for key, value in document.items() if key != "execution_time"}
 
 
 def written(folder: Path, **modules: str) -> Path:

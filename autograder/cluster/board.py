@@ -15,10 +15,8 @@ import msgspec
 
 # number, example, progress, state, peer, bytes, line, nth, members, kind, api, file, function, number again
 _SLOT = struct.Struct("<QQQiiqiIQ24s32s160s96sQ")
-_STATE, _AGAIN = (
-    struct.Struct("<QQQi"),
-    struct.Struct("<Q"),
-)  # the first of these, which is all that a change of state writes
+# A change of state writes the first four and the last of these.
+_STATE, _AGAIN = struct.Struct("<QQQi"), struct.Struct("<Q")
 SLOT_SIZE = 512
 IDLE, RUNNING, WAITING = 0, 1, 2
 MASKED = 64  # members of a group are shown up to this rank

@@ -50,7 +50,9 @@ class Cluster:
     def group(self, folder: Path, backend: str, world_size: int) -> RankGroup:
         """The warm group for these; ranks are forked at its first call."""
         key = (folder, backend, world_size)
-        group = self._groups.pop(key, None) or RankGroup(self._order, self.home / "files", *key, self.start.limits)
+        group = self._groups.pop(key, None) or RankGroup(
+            self._order, self._bury, self.home / "files", *key, self.start.limits
+        )
         self._groups[key] = group  # the last one used stands last
         others = [other for other in self._groups.values() if other.warm and other is not group]
         while others and world_size + sum(other.world_size for other in others) > WARM_RANKS:
@@ -75,9 +77,6 @@ class Cluster:
 
     def _order(self, do: str, fds: list[int] | None = None, **arguments: Any) -> Any:
         """One command to the zygote, and its answer; raises ZygoteGone if there is none. The next one finds a new zygote."""
-        if do == "end":
-            self._bury()
-            return None
         if self._zygote is None:
             assert self.home and self._home
             self._take(self.start.zygote(self._home))

@@ -46,15 +46,22 @@ class ZygoteGone(GroupFailed):
 class RankGroup:
     """`world_size` ranks of one submission on one backend.
 
-    `order` sends a command to the zygote, `scratch` is for files of the grader's. The group forks its ranks when it is
+    `order` sends a command to the zygote, `renew` ends it, so that the next command finds a new one; `scratch` is for files of the grader's. The group forks its ranks when it is
     first called, and again after a failure.
     """
 
     def __init__(
-        self, order: Order, scratch: Path, folder: Path, backend: str, world_size: int, limits: Limits
+        self,
+        order: Order,
+        renew: Callable[[], None],
+        scratch: Path,
+        folder: Path,
+        backend: str,
+        world_size: int,
+        limits: Limits,
     ) -> None:
         self.world_size, self.backend, self.folder = world_size, backend, folder
-        self._order, self._scratch, self._limits = order, scratch, limits
+        self._order, self._renew, self._scratch, self._limits = order, renew, scratch, limits
         self._alive = False
         self._fabric: SimulatedFabric | None = None
 
@@ -74,9 +81,8 @@ class RankGroup:
             self._fabric.begin(network)
         inboxes = [Inbox(control, self._limits.reply_bytes) for control in self._controls]
         frames = [messages.encode(*of_rank) for of_rank in zip(requests, tensors, strict=True)]
-        for control, frame in zip(
-            self._controls, frames, strict=True
-        ):  # close together: the first one waits for the last
+        # Sent close together: the first rank waits for the last one.
+        for control, frame in zip(self._controls, frames, strict=True):
             try:
                 control.sendall(frame)
             except OSError:
@@ -124,7 +130,7 @@ class RankGroup:
         try:
             self._start()
         except GroupFailed:
-            self._order("end")
+            self._renew()
             self._start()
 
     def _start(self) -> None:

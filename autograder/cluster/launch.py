@@ -43,12 +43,8 @@ class Home:
     def end(self) -> None:
         """Removes the folder; zygotes must have ended."""
         os.close(self.held)
-        try:
-            self._sweeper.wait(END_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._sweeper.kill()
-            self._sweeper.wait()
-            shutil.rmtree(self.path, ignore_errors=True)
+        _await_end(self._sweeper)
+        shutil.rmtree(self.path, ignore_errors=True)  # should the sweeper have been too slow
 
 
 @dataclass
@@ -61,11 +57,16 @@ class Zygote:
     def end(self) -> None:
         """Hangs up: the zygote kills all ranks and ends."""
         self.command.close()
-        try:
-            self.process.wait(END_SECONDS)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        _await_end(self.process)
+
+
+def _await_end(process: subprocess.Popen[bytes]) -> None:
+    """Waits for a process that is about to end, and kills it if it does not."""
+    try:
+        process.wait(END_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 @dataclass(frozen=True)
@@ -92,8 +93,7 @@ class Start:
         ours.settimeout(ANSWER_SECONDS)
         scratch = sandbox.TEMPORARY if self.isolated else str(home.path / "ranks")
         fds = [theirs.fileno(), home.held]
-        isolated = "isolated" if self.isolated else "plain"
-        argv = [sys.executable, "-P", "-m", "autograder.cluster.begin", *map(str, fds), self.method, scratch, isolated]
+        argv = [sys.executable, "-P", "-m", "autograder.cluster.begin", *map(str, fds), self.method, scratch, self.tier]
         if self.isolated:
             argv = sandbox.command(argv, self.limits, [str(home.path / "submissions")], self.gpus)
         with theirs:

@@ -29,13 +29,13 @@ import psutil
 import torch
 
 from autograder import drivers
-from autograder.cluster import process
+from autograder.cluster import process, sandbox
 from autograder.cluster.rank import Files, Spec
 from autograder.cluster.rank import main as rank_main
 
 FD_LIMIT = 512
 # What autograd imports when a backward first begins at a given gradient: most of a second, in every rank.
-LATE_IMPORTS = ("torch.fx.experimental.symbolic_shapes", "numpy.ctypeslib")
+LATE_IMPORTS = ("torch.fx.experimental.symbolic_shapes",)
 STRAY_ROUNDS = 100
 TASKS = 2000  # threads and processes in a sandbox; the kernel does not hold root to it
 
@@ -222,11 +222,11 @@ def main() -> None:
     command, held, method, scratch, tier = int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:6]
     torch.set_num_threads(1)
     process.adopt_orphans()
-    if tier == "isolated":  # elsewhere this would count all that the user runs
+    if tier == sandbox.BUBBLEWRAP:  # elsewhere this would count all that the user runs
         resource.setrlimit(resource.RLIMIT_NPROC, (TASKS, TASKS))
     names = [driver.name for driver in pkgutil.iter_modules(drivers.__path__, "autograder.drivers.")]
     for name in (*names, *LATE_IMPORTS):
         importlib.import_module(name)  # once here, not once in every rank
     gc.collect()
     gc.freeze()
-    Zygote([command, held], method, scratch, tier == "isolated").serve()
+    Zygote([command, held], method, scratch, tier == sandbox.BUBBLEWRAP).serve()

@@ -15,11 +15,11 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
+from autograder.cluster.process import die_with_parent
 from autograder.fabric.sim import rank_side, topology
 from autograder.fabric.sim.delays import NONE, Delays
 from autograder.fabric.sim.endpoint import SimulationError
 from autograder.fabric.sim.report import RankReport
-from autograder.fabric.sim.script_rank import end_with_parent
 from autograder.fabric.sim.switch import Switch
 from autograder.fabric.sim.verdict import Verdict
 
@@ -148,10 +148,12 @@ def _exactly(connection: socket.socket, size: int) -> bytes:
 
 def _serve(control: socket.socket, fabric: socket.socket, rank: int, world_size: int, gloo: str | None) -> None:
     """The rank's side: never returns."""
-    end_with_parent()
+    die_with_parent()
     try:
         rank_side.install(fabric, rank, world_size)
-        store = dist.HashStore() if gloo is None else dist.FileStore(os.path.join(gloo, f"store-{world_size}"), world_size)
+        store = (
+            dist.HashStore() if gloo is None else dist.FileStore(os.path.join(gloo, f"store-{world_size}"), world_size)
+        )
         backend = "gloo" if gloo else "sim"
         dist.init_process_group(backend, store=store, rank=rank, world_size=world_size)
         while True:

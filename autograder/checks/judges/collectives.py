@@ -10,6 +10,7 @@ from autograder.checks.example import Mismatch
 from autograder.checks.examples.collectives import ROOTED, Collective
 from autograder.checks.judge import first_wrong, misfit, side_by_side
 from autograder.checks.judges.clues import Evidence, clues
+from autograder.checks.judges.moved import from_nowhere
 from autograder.checks.meaning.collectives import MEANINGS, Expected, bits
 from autograder.checks.show import show, show_dtype
 from autograder.cluster.outcome import Outcome, RankOutcome
@@ -45,7 +46,8 @@ def values(example: Collective, outcome: Outcome) -> Mismatch | None:
             if around >= 0:
                 evidence = Evidence(example, example.arguments[call], expected, member, argument, rank.tensors[name])
                 return _wrong_values(evidence, outcome, call, around)
-    return _from_nowhere(example, outcome)
+    least = {number: example.calls * _least_received(example, member) for member, number in enumerate(example.ranks)}
+    return from_nowhere(outcome, least)
 
 
 def lockstep(example: Collective, outcome: Outcome) -> Mismatch | None:
@@ -133,20 +135,6 @@ def _must_keep(example: Collective, member: int, argument: str) -> bool:
     if example.function == "reduce":
         return member != example.root
     return argument.startswith("scatter_list") or (example.function == "broadcast" and member == example.root)
-
-
-def _from_nowhere(example: Collective, outcome: Outcome) -> Mismatch | None:
-    """Right values that no message can have brought are not a collective."""
-    for member in range(example.size):
-        rank = outcome.ranks[example.ranks[member]]
-        received = sum(op.nbytes for op in rank.operations if op.kind == "recv")
-        least = example.calls * _least_received(example, member)
-        if received < least:
-            return Mismatch(
-                headline=f"rank {rank.rank} has the right values but received only {received} bytes of the {least} that "
-                "carry them: ranks may pass data by messages alone",
-            )
-    return None
 
 
 def _least_received(example: Collective, member: int) -> int:

@@ -19,7 +19,7 @@ def from_nowhere(outcome: Outcome, least: dict[int, int]) -> Mismatch | None:
         there = moved(outcome.ranks[number])
         if there < needed:
             return Mismatch(
-                headline=f"rank {number} has the right values, but its operations carry only {there} bytes of the {needed} "
-                "that bring them: ranks may pass data by messages alone"
+                headline=f"rank {number} has the right values but received only {there} bytes of the {needed} that "
+                "carry them: ranks may pass data by messages alone"
             )
     return None

@@ -19,6 +19,15 @@ from autograder.cluster.messages import Operation
 from autograder.cluster.outcome import Outcome, RankOutcome
 from autograder.report.model import RankView
 
+# Whether a region communicates forward, and backward.
+COMMUNICATES = {
+    "copy_to_region": (False, True),
+    "reduce_from_region": (True, False),
+    "gather_from_region": (True, False),
+    "scatter_to_region": (False, True),
+    "all_gather_from_region": (True, True),
+}
+
 
 def both_ways(example: BothWays, outcome: Outcome) -> Mismatch | None:
     """Results and gradients are right, and what was handed over is as it was."""
@@ -37,8 +46,8 @@ def _least(example: BothWays) -> dict[int, int]:
         needed = traffic(example.task, example.sizes, rows, example.flag, example.requires_grad)
         about = sum(nbytes for half in needed for _, nbytes in half.values())
     else:
-        halves = {"copy_to_region": 0, "scatter_to_region": 0}.get(example.task, 1) + example.requires_grad
-        halves = 1 if example.task in ("reduce_from_region", "gather_from_region") else halves
+        forward, backward = COMMUNICATES[example.task]
+        halves = forward + (backward and example.requires_grad)
         about = halves * rows * example.share * example.size * example.dtype.itemsize
     return dict.fromkeys(range(example.world_size), about // example.size)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import runpy
 import signal
@@ -17,11 +16,10 @@ import torch
 import torch.distributed as dist
 import torch.distributed.distributed_c10d as c10d
 
+from autograder.cluster.process import die_with_parent
 from autograder.fabric import callsite
 from autograder.fabric.sim import rank_side
 from autograder.fabric.sim.endpoint import SimulationError
-
-PR_SET_PDEATHSIG = 1
 
 
 def main(
@@ -71,7 +69,7 @@ def _run(script: str) -> int:
 def _separate(output: int) -> None:
     """A process group of its own, so that all of it can be killed; output into the pipe."""
     os.setpgid(0, 0)
-    end_with_parent()
+    die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.dup2(output, 1)
     os.dup2(output, 2)
@@ -79,12 +77,6 @@ def _separate(output: int) -> None:
     sys.stdout = open(1, "w", buffering=1, closefd=False)
     sys.stderr = open(2, "w", buffering=1, closefd=False)
     torch.set_num_threads(1)
-
-
-def end_with_parent() -> None:
-    """Has this process killed when the one that forked it ends, where the system can do that."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _redirect(rank: int, world_size: int) -> None:
