@@ -1,6 +1,8 @@
 """Fairness under load: grades the reference again and again beside busy loops, and says whether it came out the same.
 
-python tests/load.py [--times 50] [--loops-per-core 4] [--only ID ...]
+python tests/load.py [--times 50] [--loops-per-core 4] [--at-once 1] [--only ID ...]
+
+Gradings at once are a load on one another, besides the loops: harder, and sooner done.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -33,15 +36,17 @@ def _busy(loops: int) -> Iterator[None]:
             process.wait()
 
 
-def _graded(only: tuple[str, ...], file: Path) -> dict[str, Any]:
-    """The reference's results.json, but for how long it took."""
+def _graded(only: tuple[str, ...], file: Path) -> tuple[dict[str, Any], float]:
+    """The reference's results.json but for its times, and the seconds that it took."""
     command = [sys.executable, "-m", "autograder", "grade", "solutions", "--results", str(file)]
     for id in only:
         command += ["--only", id]
+    begin = time.monotonic()
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    seconds = time.monotonic() - begin
     if ended.returncode:
-        return {"score": None, "said": ended.stdout[-2000:] + ended.stderr[-2000:]}
-    return without_times(json.loads(file.read_text()))
+        return {"score": None, "said": ended.stdout[-2000:] + ended.stderr[-2000:]}, seconds
+    return without_times(json.loads(file.read_text())), seconds
 
 
 def without_times(document: dict[str, Any]) -> dict[str, Any]:
@@ -54,24 +59,28 @@ def without_times(document: dict[str, Any]) -> dict[str, Any]:
 @click.command()
 @click.option("--times", default=50, show_default=True)
 @click.option("--loops-per-core", default=4, show_default=True)
+@click.option("--at-once", default=1, show_default=True)
 @click.option("--only", multiple=True)
-def main(times: int, loops_per_core: int, only: tuple[str, ...]) -> None:
+def main(times: int, loops_per_core: int, at_once: int, only: tuple[str, ...]) -> None:
     """Grades the reference TIMES times with busy loops beside it."""
     cores = os.cpu_count() or 1
     reports: list[dict[str, Any]] = []
-    with tempfile.TemporaryDirectory() as folder, _busy(loops_per_core * cores):
-        for number in range(1, times + 1):
-            begin = time.monotonic()
-            report = _graded(only, Path(folder) / "results.json")
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        _busy(loops_per_core * cores),
+        ThreadPoolExecutor(at_once) as pool,
+    ):
+        files = [Path(folder) / f"{number}.json" for number in range(times)]
+        for report, seconds in pool.map(lambda file: _graded(only, file), files):
             reports.append(report)
             same = "the same report" if report == reports[0] else "ANOTHER REPORT"
-            print(f"{number}: score {report['score']}, {same}, {time.monotonic() - begin:.0f} s", flush=True)
+            print(f"{len(reports)}: score {report['score']}, {same}, {seconds:.0f} s", flush=True)
             if report != reports[0] or report["score"] is None:
                 print(report.get("said") or _lost(report), flush=True)
     full = sum(not _lost(report) and report["score"] is not None for report in reports)
     alike = sum(report == reports[0] for report in reports)
     print(
-        f"{times} gradings beside {loops_per_core} busy loops a core ({cores} cores): "
+        f"{times} gradings, {at_once} at once, beside {loops_per_core} busy loops a core ({cores} cores): "
         f"{full} with full marks, {alike} with the same report"
     )
     sys.exit(full < times or alike < times)
