@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import socket
 import subprocess
 import sys
 import time
@@ -79,3 +80,16 @@ def test_killed_at_random_moments(moments: int, tier: str, tmp_path: Path) -> No
         assert [name for name in os.listdir(folder) if not name.startswith(".")] == ["results.json"]
     assert _started(scratch, results, tier).wait(600) == 0
     assert json.loads(results.read_text())["score"] == 1
+
+
+def test_a_zygote_whose_grader_is_gone_before_it_begins() -> None:
+    """The kernel tells of a parent's death only to who had asked before: the zygote has to look for itself."""
+    grader, zygote = socket.socketpair()
+    grader.close()
+    command = [sys.executable, "-X", "importtime", "-m", "autograder.cluster.begin", str(zygote.fileno())]
+    ended = subprocess.run(command, cwd=ROOT, pass_fds=[zygote.fileno()], capture_output=True, text=True, timeout=600)
+    zygote.close()
+    assert ended.returncode == 0
+    imported = {line.rpartition("|")[2].strip() for line in ended.stderr.splitlines()}
+    assert "autograder.cluster.process" in imported
+    assert "torch" not in imported

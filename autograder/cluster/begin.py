@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import sys
 
 from autograder.cluster import process
 
 
 def main() -> None:
     process.die_with_parent()
-    zygote = importlib.import_module("autograder.cluster.zygote")
-    process.die_with_parent(False)  # from here on the zygote ends by itself, and its ranks before it
-    zygote.main()
+    if process.has_hung_up(int(sys.argv[1])):
+        return  # the grader had ended before that
+    importlib.import_module("autograder.cluster.zygote").main()
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import select
 import signal
 import sys
 from pathlib import Path
@@ -14,10 +15,26 @@ PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
-def die_with_parent(really: bool = True) -> None:
-    """Asks the kernel to kill this process when its parent dies (Linux; elsewhere the sockets' end has to do)."""
+def die_with_parent() -> None:
+    """Asks the kernel to kill this process when its parent dies (Linux; elsewhere the sockets' end has to do).
+
+    The kernel says nothing of a parent that had died before: `has_hung_up` does.
+    """
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL if really else 0)
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def outlive_parent() -> None:
+    """Takes `die_with_parent` back."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, 0)
+
+
+def has_hung_up(fd: int) -> bool:
+    """Whether nobody is left at the other end of a socket."""
+    poll = select.poll()
+    poll.register(fd, 0)
+    return bool(poll.poll(0))
 
 
 def adopt_orphans() -> None:

@@ -229,4 +229,5 @@ def main() -> None:
         importlib.import_module(name)  # once here, not once in every rank
     gc.collect()
     gc.freeze()
+    process.outlive_parent()  # from here on the zygote ends by itself, and its ranks before it
     Zygote([command, held], method, scratch, tier == sandbox.BUBBLEWRAP).serve()
