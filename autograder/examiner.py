@@ -19,6 +19,7 @@ from autograder.assignment import Assignment, PlannedCheck
 from autograder.checks.disagree import outside
 from autograder.checks.example import Claim, Example, Mismatch
 from autograder.checks.explain import explain, trespass
+from autograder.checks.said import Unreadable
 from autograder.cluster import sandbox
 from autograder.cluster.cluster import Cluster
 from autograder.cluster.group import GroupFailed
@@ -227,7 +228,10 @@ class Examiner:
         told = trespass(outcome, allowed) or explain(outcome, claim.id.split(".")[1])
         if told is not None:
             return told
-        mismatch = claim.judge(example, outcome)
+        try:
+            mismatch = claim.judge(example, outcome)
+        except Unreadable as words:
+            mismatch = Mismatch(headline=str(words))
         return None if mismatch is None else (Status.FAILED, mismatch)
 
     def _failure(self, backend: str, claim: Claim, example: Example, outcome: Outcome, mismatch: Mismatch) -> Failure:

@@ -52,7 +52,7 @@ class Bench:
     """Ranks, claims and what the reference has shown, shared by all gradings; a context manager."""
 
     def __init__(self) -> None:
-        self._claims = {claim.id: claim for problem in PLANNED.problems for claim in _claims(problem.name)}
+        self._claims = {claim.id: claim for problem in PLANNED.problems for claim in claims_of(problem.name)}
         self._witness: dict[Any, Any] = {}
         self._cluster = Cluster(launch.Start(PLANNED.limits))
 
@@ -96,7 +96,7 @@ def tasks_of(problem: str) -> list[str]:
     return [task.name for task in PLANNED.problem(problem).tasks]
 
 
-def _claims(problem: str) -> Iterator[Claim]:
+def claims_of(problem: str) -> Iterator[Claim]:
     """The claims of a file of checks: what pytest would make an item of each."""
     for check in vars(importlib.import_module(f"autograder.checks.{problem}")).values():
         for mark in getattr(check, "pytestmark", []):

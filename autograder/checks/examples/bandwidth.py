@@ -66,11 +66,16 @@ class Line:
         off = 1 + self.noise * np.random.default_rng(self.seed).uniform(-1, 1, len(self.exponents))
         return [float(o * (self.latency + size / self.bandwidth)) for o, size in zip(off, self.sizes, strict=True)]
 
-    def call(self) -> Call:
-        """The fit; with noise, also lists that have no fit."""
+    @property
+    def unfit(self) -> list[list[list[float]]]:
+        """With noise, lists that no line can be fitted to."""
         sizes, seconds = self.sizes, self.seconds
-        refused = [[sizes[:1] * 2, seconds[:2]], [sizes, seconds[1:]], [sizes[:1], seconds[:1]]] if self.noise else []
-        arguments = {"function": "fit_latency_bandwidth", "calls": [[sizes, seconds]], "refused": refused}
+        return [[sizes[:1] * 2, seconds[:2]], [sizes, seconds[1:]], [sizes[:1], seconds[:1]]] if self.noise else []
+
+    def call(self) -> Call:
+        """The fit, and what is unfit for it."""
+        calls = [[self.sizes, self.seconds]]
+        arguments = {"function": "fit_latency_bandwidth", "calls": calls, "refused": self.unfit}
         return Call("figures", (arguments,), ({},))
 
     def describe(self) -> Description:

@@ -41,6 +41,11 @@ class BothWays(Placed):
         """What goes in and what has to come out, by group."""
         return tuple(self._passes(group) for group in range(len(self.groups)))
 
+    @property
+    def indivisible(self) -> int:
+        """Features that the ranks cannot share, for whoever has to refuse them; 0: nobody is asked."""
+        return 0
+
     def _passes(self, group: int) -> Passes:
         raise NotImplementedError
 
@@ -128,10 +133,13 @@ class Region(BothWays):
             numbers = _integers(math.prod(shape), 99, self.seed, group, differs, part)
         return torch.from_numpy(numbers).to(self.dtype).reshape(shape)
 
+    @property
+    def indivisible(self) -> int:
+        """One feature too many, for the one region that has to refuse that."""
+        return self.share * self.size + 1 if self.task == "scatter_to_region" and self.size > 1 else 0
+
     def _arguments(self) -> dict[str, Any]:
-        # Features that the ranks cannot share, for the one region that has to refuse them.
-        indivisible = self.share * self.size + 1 if self.task == "scatter_to_region" and self.size > 1 else 0
-        return {"indivisible": indivisible}
+        return {"indivisible": self.indivisible}
 
     def _call(self) -> str:
         return f"{self.task}(x{', group=group' if self.mesh else ''})"
@@ -215,7 +223,7 @@ class Model(BothWays):
         )
 
     def _arguments(self) -> dict[str, Any]:
-        return {"sizes": self.sizes, "keywords": self._keywords()} if self.driver == "module" else {"indivisible": 0}
+        return {"sizes": self.sizes, "keywords": self._keywords()} if self.driver == "module" else {"indivisible": self.indivisible}
 
     def _keywords(self) -> dict[str, bool]:
         flag = {FLAGS[self.task]: self.flag} if self.task in FLAGS else {}

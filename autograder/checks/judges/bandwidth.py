@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from autograder.checks import said
 from autograder.checks.example import Mismatch
 from autograder.checks.examples.bandwidth import Figures, Line, Table
 from autograder.checks.meaning.bandwidth import FACTORS, line
@@ -13,13 +14,6 @@ from autograder.report.model import RankView
 
 LARGE_SIDE = "the size of {} is the large side, all ranks' parts together"
 UNITS = "bytes, seconds and bytes per second throughout; 1 GB is 1e9 bytes"
-
-
-def said(outcome: Outcome, name: str, rank: int = 0) -> list:
-    """A list of the driver's answer; empty if there is none."""
-    value = outcome.ranks[rank].value
-    entry = value.get(name) if isinstance(value, dict) else None
-    return entry if isinstance(entry, list) else []
 
 
 def number(text: object) -> float:
@@ -43,13 +37,12 @@ def expected_against_got(headline: str, got: object, expected: object, *hints: s
 
 def figures(example: Figures, outcome: Outcome) -> Mismatch | None:
     """factor x size, or that over the time, for every collective; unknown names are refused."""
-    if said(outcome, "refuses") not in ([], [True]):
+    calls = 0 if example.unknown else len(example.calls)
+    words = said.by(outcome.ranks[0], said.Figures, results=calls, refuses=int(bool(example.unknown)))
+    if not all(words.refuses):
         headline = f"{example.function} takes the unknown collective {example.unknown!r}, where a ValueError is due"
         return expected_against_got(headline, "no ValueError", "ValueError")
-    results = said(outcome, "results")
-    if len(results) != (0 if example.unknown else len(example.calls)):
-        return Mismatch(headline="not every call came back")
-    for arguments, got in zip(example.calls, results, strict=False):
+    for arguments, got in zip(example.calls, words.results, strict=False):
         name, n = arguments[0], example.ranks
         expected = FACTORS[name](n) * example.size_bytes / example.seconds
         if close(number(got), expected):
@@ -89,16 +82,14 @@ def _figure_clues(example: Figures, name: str, got: float, expected: float) -> t
 
 def fitted(example: Line, outcome: Outcome) -> Mismatch | None:
     """The line with the least sum of squared relative errors; what has no line is refused."""
-    results = said(outcome, "results")
-    pair = results[0] if results and isinstance(results[0], list) else []
-    if len(pair) != 2:
-        return expected_against_got(
-            "fit_latency_bandwidth does not return two numbers", pair or results, "latency, bandwidth"
-        )
+    words = said.by(outcome.ranks[0], said.Figures, results=1, refuses=len(example.unfit))
+    pair = words.results[0]
+    if isinstance(pair, str) or len(pair) != 2:
+        return expected_against_got("fit_latency_bandwidth does not return two numbers", pair, "latency, bandwidth")
     latency, bandwidth = (number(text) for text in pair)
     best = line(example.sizes, example.seconds) if example.noise else (example.latency, example.bandwidth)
     if close(latency, best[0], 1e-3) and close(bandwidth, best[1], 1e-3):
-        if all(said(outcome, "refuses")):
+        if all(words.refuses):
             return None
         headline = "fit_latency_bandwidth takes what has no line, where a ValueError is due"
         return expected_against_got(
@@ -130,10 +121,10 @@ def _fit_clues(example: Line, latency: float, bandwidth: float, best: tuple[floa
 
 def printed(example: Table, outcome: Outcome) -> Mismatch | None:
     """A heading, then four plain numbers a line, to four digits at least."""
-    value = outcome.ranks[0].value
-    text = value.get("text") if isinstance(value, dict) else None
-    if not isinstance(text, str):
-        return expected_against_got("format_table does not return text", value and value.get("type"), "str")
+    words = said.by(outcome.ranks[0], said.Table)
+    text = words.text
+    if text is None:
+        return expected_against_got("format_table does not return text", words.type, "str")
     lines = [text_line for text_line in text.splitlines() if text_line.strip()]
     if len(lines) != 1 + len(example.rows):
         headline = f"{len(example.rows)} rows are printed as {len(lines)} lines"

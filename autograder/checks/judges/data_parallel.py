@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from autograder.checks import said
 from autograder.checks.example import Mismatch
 from autograder.checks.examples.data_parallel import Averaging, Broadcast, Shards
 from autograder.checks.examples.replicas import Replicas, Tensors, bounds
@@ -23,15 +24,15 @@ from autograder.report.model import RankView
 def sharded(example: Shards, outcome: Outcome) -> Mismatch | None:
     """Each rank has its rows in a tensor or tuple like the batch, the batch is unharmed, and wrong calls were refused."""
     for rank in outcome.ranks:
-        mismatch = _shard(example, rank) or _faults(example, rank)
+        words = said.by(rank, said.Shard, raised=len(example.faults))
+        mismatch = _shard(example, rank, words.type) or _faults(example, words.raised)
         if mismatch is not None:
             return mismatch
     return None
 
 
-def _shard(example: Shards, rank: RankOutcome) -> Mismatch | None:
+def _shard(example: Shards, rank: RankOutcome, got: str) -> Mismatch | None:
     kind, count = ("tuple", len(example.batch)) if example.as_tuple else ("Tensor", 1)
-    got = rank.value["type"]
     pieces = sum(name.startswith("shard/") for name in rank.tensors)
     if got != kind or pieces != count:
         what = f"a {got}" if got != "tuple" else f"a tuple of {pieces}"
@@ -67,8 +68,8 @@ def _other_rows(example: Shards, rank: RankOutcome, i: int, fault: str) -> Misma
     return Mismatch(headline=f"rank {rank.rank}'s {what}", ranks=(row,), hints=(hint,))
 
 
-def _faults(example: Shards, rank: RankOutcome) -> Mismatch | None:
-    for (asked, with_odd), raised in zip(example.faults, rank.value["raised"], strict=True):
+def _faults(example: Shards, by_call: Sequence[str]) -> Mismatch | None:
+    for (asked, with_odd), raised in zip(example.faults, by_call, strict=True):
         if raised != "ValueError":
             end = f"raises {raised}" if raised else "returns"
             if with_odd:
@@ -103,7 +104,7 @@ def state_bytes(example: Replicas, root: int) -> dict[int, int]:
 def replaced(example: Replicas, outcome: Outcome) -> Mismatch | None:
     """Every parameter is still the same object."""
     for number in example.ranks:
-        names = outcome.ranks[number].value["replaced"]
+        names = said.by(outcome.ranks[number], said.Replaced).replaced
         if names:
             return Mismatch(
                 headline=f"rank {number}'s {names[0]} is no longer the same Parameter object",

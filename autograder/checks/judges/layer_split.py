@@ -4,44 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
-
+from autograder.checks import said
 from autograder.checks.example import Mismatch
 from autograder.checks.examples.pipeline_parallel import Split
-from autograder.checks.judges.stages import said_by, unreadable
 from autograder.checks.meaning.pipeline_parallel import even_runs
 from autograder.cluster.outcome import Outcome
 from autograder.report.model import RankView
 
 
-class SplitSaid(msgspec.Struct):
-    """What the driver says of split_layers; an entry is its type and, of a range, start, stop and step."""
-
-    raised: str | None = None
-    type: str = ""
-    entries: list[tuple[str, list[int]]] = []
-
-
 def split(example: Split, outcome: Outcome) -> Mismatch | None:
     """Every stage has its run of layers; what cannot be split is a ValueError."""
-    said = said_by(outcome.ranks[0], SplitSaid)
-    if said is None:
-        return unreadable(outcome.ranks[0])
+    words = said.by(outcome.ranks[0], said.Split)
     wrong_usage = example.layers < 0 or example.stages < 1
-    if said.raised is not None or wrong_usage:
-        if said.raised is not None and wrong_usage:
+    if words.raised is not None or wrong_usage:
+        if words.raised is not None and wrong_usage:
             return None
-        got = "returned" if said.raised is None else f"ValueError: {said.raised}"
+        got = "returned" if words.raised is None else f"ValueError: {words.raised}"
         expected = "ValueError" if wrong_usage else "a split: more stages than layers are allowed"
         return _of_split(f"split_layers {'raised no' if wrong_usage else 'raised'} ValueError", got, expected)
-    if said.type not in ("list", "tuple"):
-        return _of_split(f"split_layers returned a {said.type}, not a list", said.type, "list")
+    if words.type not in ("list", "tuple"):
+        return _of_split(f"split_layers returned a {words.type}, not a list", words.type, "list")
     stranger = next(
-        (kind for kind, bounds in said.entries if kind != "range" or len(bounds) != 3 or not bounds[2]), None
+        (kind for kind, bounds in words.entries if kind != "range" or len(bounds) != 3 or not bounds[2]), None
     )
     if stranger is not None:
         return _of_split(f"an entry of split_layers' result is a {stranger}, not a range", stranger, "range")
-    runs, expected = [range(*bounds) for _, bounds in said.entries], even_runs(example.layers, example.stages)
+    runs, expected = [range(*bounds) for _, bounds in words.entries], even_runs(example.layers, example.stages)
     if runs == expected:
         return None
     return _of_split(

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from autograder.checks import said
 from autograder.checks.example import Mismatch
 from autograder.checks.examples.pipeline_parallel import Forward, Refusal, Staged, Train, show_layer
 from autograder.checks.judge import first_wrong, misfit, side_by_side
 from autograder.checks.judges.moved import from_nowhere
 from autograder.checks.judges.pipeline_clues import clues
 from autograder.checks.judges.stages import (
-    ForwardSaid,
-    RefusalSaid,
-    TrainSaid,
     activation_bytes,
     counted,
     expected_outputs,
     expected_step,
     members,
-    said_by,
-    unreadable,
     wrong_calls,
 )
 from autograder.checks.meaning.collectives import Expected, same
@@ -30,18 +26,19 @@ from autograder.report.model import RankView
 def outputs(example: Forward, outcome: Outcome) -> Mismatch | None:
     """The last stage returns the unsplit network's outputs, the others None; a stage is called once a micro-batch."""
     ranks = members(example, outcome)
-    for stage, rank in enumerate(ranks):
-        said, last = said_by(rank, ForwardSaid), stage == example.stages - 1
-        if said is None:
-            return unreadable(rank)
-        if not last and said.type != "NoneType":
-            return Mismatch(headline=f"rank {rank.rank} returned a {said.type}: every stage but the last returns None")
-        if last and said.type not in ("list", "tuple"):
-            return Mismatch(headline=f"rank {rank.rank}, the last stage, returned a {said.type}, not a list of outputs")
+    words = [said.by(rank, said.Forwarded, events=1) for rank in ranks]
+    for rank, of_rank in zip(ranks[:-1], words, strict=False):
+        if of_rank.type != "NoneType":
+            return Mismatch(
+                headline=f"rank {rank.rank} returned a {of_rank.type}: every stage but the last returns None"
+            )
+    if words[-1].type not in ("list", "tuple"):
+        headline = f"rank {ranks[-1].rank}, the last stage, returned a {words[-1].type}, not a list of outputs"
+        return Mismatch(headline=headline)
     return (
         _wrong_outputs(example, ranks[-1])
         or _changed_inputs(example, ranks[0])
-        or wrong_calls(example, ranks, ForwardSaid, len(example.rows))
+        or wrong_calls(ranks, [of_rank.events for of_rank in words], len(example.rows))
         or from_nowhere(outcome, activation_bytes(example, sum(example.rows)))
     )
 
@@ -89,30 +86,32 @@ def _changed_inputs(example: Forward, first: RankOutcome) -> Mismatch | None:
 def gradients(example: Train, outcome: Outcome) -> Mismatch | None:
     """After every step, loss and gradients are those of the unsplit network on the whole batch."""
     ranks = members(example, outcome)
-    for rank in ranks:
-        said = said_by(rank, TrainSaid)
-        if said is None or not len(said.losses) == len(said.events) == len(example.batch_sizes):
-            return unreadable(rank)
+    words = [stepped(example, rank) for rank in ranks]
     for step in range(len(example.batch_sizes)):
-        mismatch = _wrong_loss(example, ranks, step) or _wrong_gradient(example, ranks, step)
+        losses = [of_rank.losses[step] for of_rank in words]
+        mismatch = _wrong_loss(example, ranks, losses, step) or _wrong_gradient(example, ranks, step)
         if mismatch is not None:
             return mismatch
-    return wrong_calls(example, ranks, TrainSaid, example.num_micro_batches) or from_nowhere(
+    return wrong_calls(ranks, [of_rank.events for of_rank in words], example.num_micro_batches) or from_nowhere(
         outcome, activation_bytes(example, sum(example.batch_sizes))
     )
 
 
-def _wrong_loss(example: Train, ranks: list[RankOutcome], step: int) -> Mismatch | None:
+def stepped(example: Train, rank: RankOutcome) -> said.Stepped:
+    """What the rank said of the example's steps."""
+    steps = len(example.batch_sizes)
+    return said.by(rank, said.Stepped, losses=steps, events=steps)
+
+
+def _wrong_loss(example: Train, ranks: list[RankOutcome], losses: list[said.Loss], step: int) -> Mismatch | None:
     last, again = ranks[-1], _after(example, step)
-    for rank in ranks[:-1]:
-        kind = said_by(rank, TrainSaid).losses[step].type
-        if kind != "NoneType":
+    for rank, loss in zip(ranks[:-1], losses, strict=False):
+        if loss.type != "NoneType":
             return Mismatch(
-                headline=f"step returned a {kind} on rank {rank.rank}: every stage but the last returns None"
+                headline=f"step returned a {loss.type} on rank {rank.rank}: every stage but the last returns None"
             )
     wanted = expected_step(example, step)[0]
-    said = said_by(last, TrainSaid).losses[step]
-    if said.type == "NoneType":
+    if losses[-1].type == "NoneType":
         return Mismatch(headline=f"step returned None on rank {last.rank}: the last stage returns the loss")
     fault = misfit(last, f"loss/{step}", wanted)
     if fault:
@@ -122,7 +121,7 @@ def _wrong_loss(example: Train, ranks: list[RankOutcome], step: int) -> Mismatch
         row = RankView(rank=last.rank, got=f"loss {got}", expected=f"loss {expected}", wrong=True)
         hints = tuple(clues(example, step, last.tensors[f"loss/{step}"], None))
         return Mismatch(headline=f"the loss on rank {last.rank} is wrong{again}", ranks=(row,), hints=hints)
-    if said.requires_grad:
+    if losses[-1].requires_grad:
         return Mismatch(
             headline=f"the loss that rank {last.rank} returns still requires a gradient",
             hints=("it keeps every activation of the step alive for as long as somebody keeps the loss",),
@@ -214,19 +213,17 @@ def _after(example: Train, step: int) -> str:
 def errors(example: Refusal, outcome: Outcome) -> Mismatch | None:
     """Every rank raises ValueError."""
     ranks = members(example, outcome)
-    said = [said_by(rank, RefusalSaid) for rank in ranks]
-    if None in said:
-        return unreadable(ranks[said.index(None)])
-    quiet = [rank.rank for rank, words in zip(ranks, said, strict=True) if words.raised is None]
+    texts = [said.by(rank, said.Refused).raised for rank in ranks]
+    quiet = [rank.rank for rank, text in zip(ranks, texts, strict=True) if text is None]
     if not quiet:
         return None
     rows = tuple(
         RankView(
             rank=rank.rank,
-            got="returned" if words.raised is None else f"ValueError: {words.raised}",
+            got="returned" if text is None else f"ValueError: {text}",
             expected="ValueError",
-            wrong=words.raised is None,
+            wrong=text is None,
         )
-        for rank, words in zip(ranks, said, strict=True)
+        for rank, text in zip(ranks, texts, strict=True)
     )
     return Mismatch(headline=f"rank {quiet[0]} raised no ValueError", ranks=rows)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from autograder.checks.example import Mismatch
 from autograder.checks.examples.pipeline_parallel import Forward, Staged, Train
-from autograder.checks.judges.pipeline_parallel import gradients, outputs
-from autograder.checks.judges.stages import TrainSaid, counted, members, said_by
+from autograder.checks.judges.pipeline_parallel import gradients, outputs, stepped
+from autograder.checks.judges.stages import counted, members
 from autograder.cluster.outcome import Outcome, RankOutcome
 from autograder.report.model import RankView
 
@@ -16,7 +16,7 @@ def in_flight(example: Train, outcome: Outcome) -> Mismatch | None:
     if mismatch is not None:
         return mismatch
     ranks = members(example, outcome)
-    orders = [said_by(rank, TrainSaid).events[0] for rank in ranks]
+    orders = [stepped(example, rank).events[0] for rank in ranks]
     judged = _all_forwards_first if example.schedule == "gpipe" else _few_in_flight
     return judged(example, ranks, orders)
 
@@ -105,7 +105,7 @@ def bubble(example: Train, outcome: Outcome) -> Mismatch | None:
         return None
     return Mismatch(
         headline=f"the bubble is {share:.3f} of the time, where (p - 1) / (M + p - 1) = {due:.3f} is due",
-        ranks=_time_rows(example, seconds, busy, [said_by(r, TrainSaid).events[0] for r in members(example, outcome)]),
+        ranks=_time_rows(example, seconds, busy, [stepped(example, rank).events[0] for rank in members(example, outcome)]),
         hints=_queued(example, max(seconds), busy),
     )
 

@@ -2,51 +2,56 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 
 import torch
 
+from autograder.checks import said
 from autograder.checks.example import Mismatch
 from autograder.checks.examples.groups import Placed
 from autograder.checks.examples.shards import Start
-from autograder.cluster.outcome import Outcome, RankOutcome
+from autograder.checks.judge import misfit
+from autograder.checks.meaning.collectives import same
+from autograder.cluster.outcome import Outcome
 from autograder.report.model import RankView
+
+DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
 def shards(example: Start, outcome: Outcome) -> Mismatch | None:
     """Each rank made its own share and nothing larger, drawn as nn.Linear draws, unlike any other; the bias is zero."""
+    words = [said.by(rank, said.Started) for rank in outcome.ranks]
     for layer in range(2):
-        shapes = [_of_layer(rank, "parameters", layer) for rank in outcome.ranks]
-        mismatch = misshapen(example.slice_shapes(), outcome, shapes)
+        shapes = [of_rank.parameters[layer] for of_rank in words]
+        mismatch = misshapen(example.slice_shapes(), shapes)
         if mismatch is not None:
             return mismatch
-    for judge in (_whole_weight, _drawn_alike, _distribution, _bias, unrefused):
-        mismatch = judge(example, outcome)
-        if mismatch is not None:
-            return mismatch
-    return None
+    return (
+        _whole_weight(example, words)
+        or _unfit(example, outcome)
+        or _drawn_alike(example, outcome)
+        or _distribution(example, outcome)
+        or _bias(example, outcome)
+        or unrefused(example, [of_rank.refuses for of_rank in words] if example.size > 1 else [])
+    )
 
 
-def _of_layer(rank: RankOutcome, name: str, layer: int) -> object:
-    by_layer = value(rank, name)
-    return by_layer[layer] if isinstance(by_layer, list) and len(by_layer) > layer else None
-
-
-def _whole_weight(example: Start, outcome: Outcome) -> Mismatch | None:
+def _whole_weight(example: Start, words: Sequence[said.Started]) -> Mismatch | None:
     """Nothing larger than the share is made, or kept."""
     share = math.prod(example.sizes) // example.size
-    for rank in outcome.ranks:
-        made, kept = value(rank, "largest"), max(_of_layer(rank, "kept", layer) or 0 for layer in range(2))
-        if max(made or 0, kept) <= share:
+    for rank, of_rank in enumerate(words):
+        kept, largest = max(of_rank.kept), max(of_rank.largest, *of_rank.kept)
+        if largest <= share:
             continue
         what = "keeps more than its share of the weight" if kept > share else "makes more than its share of the weight"
         return Mismatch(
-            headline=f"rank {rank.rank} {what}",
+            headline=f"rank {rank} {what}",
             ranks=(
                 RankView(
-                    rank=rank.rank,
-                    got=f"a tensor of {max(made or 0, kept)} elements",
+                    rank=rank,
+                    got=f"a tensor of {largest} elements",
                     expected=f"at most its share, {share} elements",
                     wrong=True,
                 ),
@@ -56,15 +61,23 @@ def _whole_weight(example: Start, outcome: Outcome) -> Mismatch | None:
     return None
 
 
+def _unfit(example: Start, outcome: Outcome) -> Mismatch | None:
+    """What came back are numbers in the shapes that were told."""
+    for rank in outcome.ranks:
+        for layer, (name, shape) in itertools.product(range(2), example.slice_shapes().items()):
+            got = rank.tensors.get(f"{layer}/{name}")
+            dtype = got.dtype if got is not None and got.dtype in DTYPES else torch.float32
+            fault = misfit(rank, f"{layer}/{name}", same(torch.empty(shape, dtype=dtype)))
+            if fault:
+                return Mismatch(headline=f"rank {rank.rank}'s {name} {fault}")
+    return None
+
+
 def _drawn_alike(example: Start, outcome: Outcome) -> Mismatch | None:
     """Slices have nothing in common, in one group."""
     for ranks in example.groups:
-        drawn = [
-            (rank, layer, outcome.ranks[rank].tensors.get(f"{layer}/weight")) for rank in ranks for layer in range(2)
-        ]
+        drawn = [(rank, layer, outcome.ranks[rank].tensors[f"{layer}/weight"]) for rank in ranks for layer in range(2)]
         for i, (rank, layer, weight) in enumerate(drawn):
-            if weight is None:
-                return Mismatch(headline=f"rank {rank}'s weight did not come back")
             for other_rank, other_layer, other in drawn[:i]:
                 if float((weight == other).double().mean()) > 0.01:
                     where = ("the first", "the second")
@@ -108,31 +121,33 @@ def _distribution(example: Start, outcome: Outcome) -> Mismatch | None:
 
 def _bias(example: Start, outcome: Outcome) -> Mismatch | None:
     for rank in outcome.ranks:
-        bias = rank.tensors.get("0/bias")
-        if example.bias and (bias is None or bool(torch.count_nonzero(bias))):
+        if example.bias and rank.tensors["0/bias"].any():
             return Mismatch(headline=f"rank {rank.rank}'s bias does not start at zero")
     return None
 
 
-def unrefused(example: Placed, outcome: Outcome) -> Mismatch | None:
-    for rank in outcome.ranks:
-        if value(rank, "refuses") is False:
-            n = example.size
-            return Mismatch(
-                headline=f"{example.task} takes features that {n} ranks cannot share, where a ValueError is due",
-                ranks=tuple(RankView(rank=r.rank, got="no ValueError", expected="ValueError") for r in outcome.ranks),
-                hints=("whatever is left over by an integer division would be lost without a word",),
-            )
-    return None
+def unrefused(example: Placed, by_rank: Sequence[bool]) -> Mismatch | None:
+    """Every rank refuses features that cannot be shared, where it is asked to: `by_rank` says whether it did."""
+    if all(by_rank):
+        return None
+    rows = [
+        RankView(rank=rank, got="ValueError" if did else "no ValueError", expected="ValueError", wrong=not did)
+        for rank, did in enumerate(by_rank)
+    ]
+    return Mismatch(
+        headline=f"{example.task} takes features that {example.size} ranks cannot share, where a ValueError is due",
+        ranks=tuple(rows),
+        hints=("whatever is left over by an integer division would be lost without a word",),
+    )
 
 
-def misshapen(expected: dict[str, list[int]], outcome: Outcome, by_rank: Sequence[object]) -> Mismatch | None:
+def misshapen(expected: dict[str, list[int]], by_rank: Sequence[dict[str, list[int]]]) -> Mismatch | None:
     """Each rank holds its share of every parameter, and nothing else."""
     if all(shapes == expected for shapes in by_rank):
         return None
     rows = [
-        RankView(rank=rank.rank, got=_parameters(shapes), expected=_parameters(expected), wrong=shapes != expected)
-        for rank, shapes in zip(outcome.ranks, by_rank, strict=True)
+        RankView(rank=rank, got=_parameters(shapes), expected=_parameters(expected), wrong=shapes != expected)
+        for rank, shapes in enumerate(by_rank)
     ]
     rank = next(row.rank for row in rows if row.wrong)
     return Mismatch(
@@ -142,11 +157,5 @@ def misshapen(expected: dict[str, list[int]], outcome: Outcome, by_rank: Sequenc
     )
 
 
-def _parameters(shapes: object) -> str:
-    if not isinstance(shapes, dict):
-        return "none"
+def _parameters(shapes: dict[str, list[int]]) -> str:
     return ", ".join(f"{name} ({', '.join(map(str, shape))})" for name, shape in sorted(shapes.items())) or "none"
-
-
-def value(rank: RankOutcome, name: str) -> object:
-    return rank.value.get(name) if isinstance(rank.value, dict) else None

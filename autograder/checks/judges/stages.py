@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
 
-import msgspec
 import torch
 
 from autograder.checks.example import Mismatch
@@ -15,46 +13,6 @@ from autograder.checks.meaning.collectives import Expected
 from autograder.checks.meaning.pipeline_parallel import activations, roundings, whole_gradients, within
 from autograder.cluster.outcome import Outcome, RankOutcome
 from autograder.report.model import RankView
-
-
-class ForwardSaid(msgspec.Struct):
-    """What the driver says of pipeline_forward."""
-
-    type: str
-    events: list[list[str]]
-
-
-class LossSaid(msgspec.Struct):
-    """What one step returned."""
-
-    type: str
-    requires_grad: bool
-
-
-class TrainSaid(msgspec.Struct):
-    """What the driver says of a Pipeline's steps."""
-
-    losses: list[LossSaid]
-    events: list[list[str]]
-
-
-class RefusalSaid(msgspec.Struct):
-    """The text of the ValueError, if there was one."""
-
-    raised: str | None
-
-
-def said_by(rank: RankOutcome, kind: type) -> Any:
-    """The driver's words, or None where something else came back: a rank is not to be trusted."""
-    try:
-        return msgspec.convert(rank.value, kind)
-    except msgspec.ValidationError:
-        return None
-
-
-def unreadable(rank: RankOutcome) -> Mismatch:
-    """For words that are not the driver's."""
-    return Mismatch(headline=f"rank {rank.rank}'s reply could not be read")
 
 
 def members(example: Staged, outcome: Outcome) -> list[RankOutcome]:
@@ -107,9 +65,9 @@ def whole(
     return whole_gradients(network.layers, example.parameters, network.loss, inputs, targets, weights)
 
 
-def wrong_calls(example: Staged, ranks: list[RankOutcome], kind: type, count: int) -> Mismatch | None:
-    """A stage is called once for each micro-batch."""
-    called = [[step.count("forward") for step in said_by(rank, kind).events] for rank in ranks]
+def wrong_calls(ranks: list[RankOutcome], events: list[list[list[str]]], count: int) -> Mismatch | None:
+    """A stage is called once for each micro-batch; `events` are each rank's, by step."""
+    called = [[step.count("forward") for step in steps] for steps in events]
     wrong = [rank.rank for rank, counts in zip(ranks, called, strict=True) if any(n != count for n in counts)]
     if not wrong:
         return None
@@ -122,8 +80,7 @@ def wrong_calls(example: Staged, ranks: list[RankOutcome], kind: type, count: in
         )
         for rank, counts in zip(ranks, called, strict=True)
     )
-    counts = called[example.ranks.index(wrong[0])]
-    found = next(n for n in counts if n != count)
+    found = next(n for counts in called for n in counts if n != count)
     hints = ("stage.forward(x) passes the module's hooks by: call stage(x)",) if not found else ()
     headline = f"rank {wrong[0]} called its stage {counted(found, 'time')} for {counted(count, 'micro-batch')}"
     return Mismatch(headline=headline, ranks=rows, hints=hints)

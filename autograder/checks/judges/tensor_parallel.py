@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 
 import torch
 
+from autograder.checks import said
 from autograder.checks.example import Mismatch
 from autograder.checks.examples.tensor_parallel import BothWays, Model, Region
 from autograder.checks.judge import first_wrong, misfit, side_by_side
 from autograder.checks.judges.moved import from_nowhere
 from autograder.checks.judges.sharded_clues import clues
-from autograder.checks.judges.shards import misshapen, unrefused, value
+from autograder.checks.judges.shards import misshapen, unrefused
 from autograder.checks.meaning.collectives import Expected
 from autograder.checks.meaning.tensor_parallel import Traffic, near, traffic
 from autograder.cluster.messages import Operation
@@ -31,9 +32,10 @@ COMMUNICATES = {
 
 def both_ways(example: BothWays, outcome: Outcome) -> Mismatch | None:
     """Results and gradients are right, and what was handed over is as it was."""
-    mismatch = unrefused(example, outcome)
+    words = [said.by(rank, said.BothWays) for rank in outcome.ranks]
+    mismatch = unrefused(example, [of_rank.refuses for of_rank in words] if example.indivisible else [])
     if mismatch is None and isinstance(example, Model) and example.driver == "module":
-        mismatch = misshapen(example.slice_shapes(), outcome, [value(rank, "parameters") for rank in outcome.ranks])
+        mismatch = misshapen(example.slice_shapes(), [of_rank.parameters for of_rank in words])
     return mismatch or _wrong_values(example, outcome) or from_nowhere(outcome, _least(example))
 
 
@@ -187,10 +189,9 @@ def costs(example: Model, outcome: Outcome) -> Mismatch | None:
 
 def _halves(rank: RankOutcome) -> tuple[tuple[Operation, ...], tuple[Operation, ...]]:
     """The operations of forward, and those of backward."""
-    forward, backward = value(rank, "forward"), value(rank, "backward")
-    if not (isinstance(forward, int) and isinstance(backward, int)):
-        return rank.operations, ()
-    end = len(rank.operations)
+    backward, end = said.by(rank, said.BothWays).backward, len(rank.operations)
+    if not 0 <= backward <= end:
+        raise said.Unreadable(rank)
     return rank.operations[: end - backward], rank.operations[end - backward :]
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from autograder.checks import said
 from autograder.checks.example import Mismatch
 from autograder.checks.examples.timing import Benchmark, Timing
-from autograder.checks.judges.bandwidth import LARGE_SIDE, UNITS, close, number, said
+from autograder.checks.judges.bandwidth import LARGE_SIDE, UNITS, close, number
 from autograder.checks.meaning.bandwidth import FACTORS, simulated_seconds, used_bytes
 from autograder.cluster.outcome import Outcome, RankOutcome
 from autograder.report.model import RankView
@@ -22,14 +23,14 @@ def timed(omission: str, count_calls: bool = False) -> Judge:
     """A judge of time_collective. `omission` is what whoever is wrong here has most likely left out."""
 
     def judge(example: Timing, outcome: Outcome) -> Mismatch | None:
-        measuring = [outcome.ranks[rank] for rank in example.measuring()]
+        words = {rank: said.by(outcome.ranks[rank], said.Timing) for rank in example.measuring()}
         if count_calls:
-            mismatch = _miscounted(example, measuring, omission)
+            mismatch = _miscounted(example, {rank: timing.calls for rank, timing in words.items()}, omission)
             if mismatch is not None:
                 return mismatch
-        got = {rank.rank: number(_value(rank, "seconds")) for rank in measuring}
+        got = {rank: number(timing.seconds) for rank, timing in words.items()}
         if outcome.seconds is None:
-            return _plausible(example, measuring, got)
+            return _plausible(example, got, {rank: timing.seconds for rank, timing in words.items()})
         truth = {rank: example.truth(rank) for rank in got}
         wrong = {rank for rank in got if not close(got[rank], truth[rank], WITHIN)}
         if not wrong:
@@ -48,18 +49,13 @@ def timed(omission: str, count_calls: bool = False) -> Judge:
     return judge
 
 
-def _value(rank: RankOutcome, name: str) -> object:
-    return rank.value.get(name) if isinstance(rank.value, dict) else None
-
-
 def _ms(seconds: float) -> str:
     return f"{seconds * 1e3:.6g} ms"
 
 
-def _miscounted(example: Timing, measuring: list[RankOutcome], omission: str) -> Mismatch | None:
-    """Exactly warmup + iterations calls are made."""
+def _miscounted(example: Timing, calls: dict[int, int], omission: str) -> Mismatch | None:
+    """Exactly warmup + iterations calls are made, by rank."""
     due = example.warmup + example.iterations
-    calls = {rank.rank: _value(rank, "calls") for rank in measuring}
     wrong = [rank for rank, count in calls.items() if count != due]
     if not wrong:
         return None
@@ -75,13 +71,13 @@ def _miscounted(example: Timing, measuring: list[RankOutcome], omission: str) ->
     )
 
 
-def _plausible(example: Timing, measuring: list[RankOutcome], got: dict[int, float]) -> Mismatch | None:
+def _plausible(example: Timing, got: dict[int, float], texts: dict[int, str]) -> Mismatch | None:
     """On a real machine: a positive number, and where ranks are not alike the same on all of them."""
     positive = all(math.isfinite(seconds) and seconds > 0 for seconds in got.values())
     same = len(set(example.own)) == 1 or len(set(got.values())) == 1
     if positive and same:
         return None
-    rows = tuple(RankView(rank=rank.rank, got=str(_value(rank, "seconds"))) for rank in measuring)
+    rows = tuple(RankView(rank=rank, got=text) for rank, text in texts.items())
     what = "gives ranks different results" if positive else "gives no positive number of seconds"
     return Mismatch(headline=f"time_collective {what}", ranks=rows)
 
@@ -112,14 +108,14 @@ def benchmarked(example: Benchmark, outcome: Outcome) -> Mismatch | None:
     """A row a size: of the tensors really used, with bandwidths that follow from it, at a plausible time."""
     for number_of_rank in example.measuring():
         rank = outcome.ranks[number_of_rank]
-        rows = said(outcome, "rows", rank.rank)
-        if len(rows) != len(example.sizes):
-            return Mismatch(headline=f"benchmark returns {len(rows)} rows for {len(example.sizes)} sizes")
-        for requested, row in zip(example.sizes, rows, strict=True):
+        words = said.by(rank, said.Rows)
+        if len(words.rows) != len(example.sizes):
+            return Mismatch(headline=f"benchmark returns {len(words.rows)} rows for {len(example.sizes)} sizes")
+        for requested, row in zip(example.sizes, words.rows, strict=True):
             mismatch = _row(example, outcome, rank, requested, [number(text) for text in row])
             if mismatch is not None:
                 return mismatch
-        if _value(rank, "refuses") is not True:
+        if not words.refuses:
             return Mismatch(headline="benchmark takes the unknown collective 'all_scatter', where a ValueError is due")
     return None
 
@@ -131,7 +127,8 @@ def beside(example: Benchmark, outcome: Outcome, reference: Outcome) -> tuple[di
     """
     rank = example.measuring()[0]
     facts = {}
-    for yours, its in zip(said(outcome, "rows", rank), said(reference, "rows", rank), strict=False):
+    both = (said.by(of.ranks[rank], said.Rows).rows for of in (outcome, reference))
+    for yours, its in zip(*both, strict=True):
         size, seconds, other = number(yours[0]), number(yours[1]), number(its[1])
         if not size >= LARGE:
             continue

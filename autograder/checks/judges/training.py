@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 from collections.abc import Sequence
 
+from autograder.checks import said
 from autograder.checks.disagree import disagreement
 from autograder.checks.example import Mismatch
 from autograder.checks.examples.training import MB, Forward, Training, all_reduce_seconds
@@ -28,6 +29,7 @@ def forwarded(example: Forward, outcome: Outcome) -> Mismatch | None:
     calls = {f"ddp(x, {skipped})": skipped, f"ddp(x, skipped={skipped})": skipped, "ddp(x)": []}
     for member, number in enumerate(example.ranks):
         rank = outcome.ranks[number]
+        words = said.by(rank, said.Wrapped)
         for i, (call, without) in enumerate(calls.items()):
             expected, key = near(example, forward(example, member, without)), f"output/{i}"
             fault = misfit(rank, key, expected)
@@ -41,12 +43,12 @@ def forwarded(example: Forward, outcome: Outcome) -> Mismatch | None:
                     ranks=(RankView(rank=number, got=got, expected=wanted, wrong=True),),
                     hints=("every positional and keyword argument goes to the module",) if i else (),
                 )
-            if rank.value["hooks"][i] != 1:
+            if words.hooks[i] != 1:
                 return Mismatch(
-                    headline=f"the module's forward hook ran {rank.value['hooks'][i]} times in one {call}",
+                    headline=f"the module's forward hook ran {words.hooks[i]} times in one {call}",
                     hints=("call module(...): module.forward(...) leaves out the hooks that its user put on it",),
                 )
-        if not rank.value["module"]:
+        if not words.module:
             return Mismatch(headline=f"ddp.module is not the wrapped module on rank {number}")
     return None
 
@@ -115,6 +117,16 @@ def _parameters(example: Training, outcome: Outcome, number: int, step: Step) ->
     return None
 
 
+def _words(example: Training, rank: RankOutcome) -> said.Trained:
+    """What the rank said of its steps, in which operations have begun one after another."""
+    steps = len(example.rows)
+    words = said.by(rank, said.Trained, begun=steps, seconds=steps)
+    moments = [0, *(moment for of_step in words.begun for moment in of_step), len(rank.operations)]
+    if moments != sorted(moments):
+        raise said.Unreadable(rank)
+    return words
+
+
 def _foreign(example: Training, outcome: Outcome) -> Mismatch | None:
     """Every message was sent by a line of the submission's own."""
     for number in example.ranks:
@@ -130,7 +142,7 @@ def _foreign(example: Training, outcome: Outcome) -> Mismatch | None:
 def accumulated(example: Training, outcome: Outcome) -> Mismatch | None:
     """Nothing is sent inside no_sync, the sum of all micro-batches is averaged, and no_sync ends where it ends."""
     for number in example.ranks:
-        for step, (start, last, _, _) in enumerate(outcome.ranks[number].value["begun"]):
+        for step, (start, last, _, _) in enumerate(_words(example, outcome.ranks[number]).begun):
             if last > start:
                 op = outcome.ranks[number].operations[start]
                 return Mismatch(
@@ -144,7 +156,7 @@ def accumulated(example: Training, outcome: Outcome) -> Mismatch | None:
     for member, number in enumerate(example.ranks):
         complete = [
             (step, end - last)
-            for step, (_, last, end, _) in enumerate(outcome.ranks[number].value["begun"])
+            for step, (_, last, end, _) in enumerate(_words(example, outcome.ranks[number]).begun)
             if not example.skipped(step, len(example.rows[step]) - 1, member)
         ]
         launched = [step for step, launches in complete if launches]
@@ -176,7 +188,7 @@ def bucketed(example: Training, outcome: Outcome) -> Mismatch | None:
         return mismatch
     for number in example.ranks:
         rank = outcome.ranks[number]
-        for step, (start, _, _, stop) in enumerate(rank.value["begun"]):
+        for step, (start, _, _, stop) in enumerate(_words(example, rank).begun):
             fault = _buckets(example, rank.operations[start:stop])
             if fault:
                 headline, hint = fault
@@ -200,9 +212,9 @@ def overlapped(link: Link, example: Training, outcome: Outcome) -> Mismatch | No
     send = all_reduce_seconds(_parameter_bytes(example)[0][1], example.size, link)
     last = finish_bound([compute * (k + 1) for k in range(layers)], [send] * layers)
     for number in example.ranks:
-        value = outcome.ranks[number].value
+        words = _words(example, outcome.ranks[number])
         for step in range(1, len(example.rows)):
-            seconds, (_, start, end, stop) = value["seconds"][step], value["begun"][step]
+            seconds, (_, start, end, stop) = words.seconds[step], words.begun[step]
             small = [
                 op.nbytes for op in outcome.ranks[number].operations[start:stop] if op.nbytes <= SLACK_BYTES * layers
             ]

@@ -1,0 +1,181 @@
+"""Replies that a submission has forged: whatever a rank says, its check ends in a judgement, never in a fault of the kit.
+
+The reference runs a few examples; of the last one's replies one thing after another is replaced by something strange, and
+the examiner is told that this is what came back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import torch
+from strength.bench import claims_of
+
+from autograder.assignment import ROOT, Assignment, Budget, load
+from autograder.checks.example import Claim
+from autograder.cluster.cluster import Cluster
+from autograder.cluster.messages import Operation, Reply, TensorFacts
+from autograder.cluster.outcome import Outcome, RankOutcome
+from autograder.examiner import Examiner
+from autograder.report.model import Setting, Status
+
+EXAMPLES = 2  # the first that are drawn are the simplest; the last one is forged
+BUDGET = Budget(examples=EXAMPLES, real_every=1, witness="failure", shrink=0)
+STRANGE_WORDS = (None, -1, 2**70, 1e308, "\x1b[31mnan", [], {"a": {"b": 1}})
+STRANGE_TENSORS = (
+    torch.tensor(float("nan")),
+    torch.full((7, 5, 3), 2**62),
+    torch.ones(2, dtype=torch.complex64),
+    torch.ones(3, dtype=torch.float8_e4m3fn),
+)
+FACTS = TensorFacts("torch.Tensor", "cpu")
+Forgery = Callable[[RankOutcome], RankOutcome]
+
+
+class ForgedCluster:
+    """Ranks of the reference whose replies are forged on their way, if `forgery` is set.
+
+    What the ranks really say is remembered: the same examples come again and again.
+    """
+
+    isolated = False
+
+    def __init__(self, cluster: Cluster, planned: Assignment) -> None:
+        self._cluster, self._planned = cluster, planned
+        self._said: dict[tuple[str, int, int], Outcome] = {}
+        self.forgery: tuple[int, Forgery] | None = None
+
+    def begin(self, claim: Claim, world_size: int) -> None:
+        """The next call is the first of this check."""
+        self._key, self._count = (claim.id, world_size), 0
+
+    def group(self, folder: Path, backend: str, world_size: int) -> ForgedCluster:
+        self._group = self._cluster.group(folder, backend, world_size)
+        return self
+
+    def call(self, *asked: Any) -> Outcome:
+        key = (*self._key, self._count)
+        self._count += 1
+        if key not in self._said:
+            self._said[key] = self._group.call(*asked)
+        outcome = self._said[key]
+        if self.forgery is None or self._count < self.calls:
+            return outcome
+        number, forge = self.forgery
+        ranks = [forge(rank) if rank.rank == number else rank for rank in outcome.ranks]
+        return msgspec.structs.replace(outcome, ranks=tuple(ranks))
+
+    calls = 0
+
+    @property
+    def last(self) -> Outcome:
+        """What the ranks said last."""
+        return self._said[*self._key, self.calls - 1]
+
+
+def forgeries(rank: RankOutcome) -> Iterator[tuple[str, Forgery]]:
+    """Ways to lie for this rank, each with its name."""
+    assert rank.reply is not None
+    for where, value in _lies(rank.reply.value):
+        yield f"says {where}", lambda r, value=value: _replied(r, value=value)
+    for name in [*rank.tensors][:1] + [*rank.tensors][1:][-1:]:
+        others = {other: tensor for other, tensor in rank.tensors.items() if other != name}
+        yield f"no {name}", lambda r, others=others: msgspec.structs.replace(r, tensors=others)
+        yield f"silent about {name}", lambda r, name=name: _replied(r, tensors=_without(r.reply.tensors, name))
+        for strange in STRANGE_TENSORS:
+            yield f"{name} as {strange}", lambda r, name=name, strange=strange: _with(r, name, strange)
+    for name in ("shard/9", "output/9", "grad/0/stranger", "loss/x", "0/weight"):
+        yield f"{name} invented", lambda r, name=name: _with(r, name, torch.ones(2))
+    yield "nothing done", lambda r: _replied(r, operations=())
+    strange = Operation("\x1b", "", 99, -1, 2**40, (99, -7), 5.0, -1.0, "", -3)
+    yield "strange things done", lambda r: _replied(r, operations=(strange, *r.reply.operations, strange))
+    yield "things undone", lambda r: _replied(r, operations=r.reply.operations[:1])
+
+
+def _lies(value: Any) -> Iterator[tuple[str, Any]]:
+    """The JSON value with one thing in it replaced, left out or doubled."""
+    for strange in STRANGE_WORDS:
+        yield f"{strange!r:.20}", strange
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield f"no {name}", {other: kept for other, kept in value.items() if other != name}
+            for where, lie in _lies(inner):
+                yield f"{name}: {where}", {**value, name: lie}
+    elif isinstance(value, list) and value:
+        yield "less", value[:-1]
+        yield "more", [*value, value[-1]]
+        for at in {0, len(value) - 1}:
+            for where, lie in _lies(value[at]):
+                yield f"{at}: {where}", [*value[:at], lie, *value[at + 1 :]]
+
+
+def _replied(rank: RankOutcome, **changes: Any) -> RankOutcome:
+    return msgspec.structs.replace(rank, reply=msgspec.structs.replace(rank.reply, **changes))
+
+
+def _with(rank: RankOutcome, name: str, tensor: torch.Tensor) -> RankOutcome:
+    told = _replied(rank, tensors={**rank.reply.tensors, name: FACTS})
+    return msgspec.structs.replace(told, tensors={**rank.tensors, name: tensor})
+
+
+def _without(facts: dict[str, TensorFacts], name: str) -> dict[str, TensorFacts]:
+    return {other: kept for other, kept in facts.items() if other != name}
+
+
+def _parameters() -> list[Any]:
+    """Every check; those whose judge has been seen already are for a thorough run."""
+    judges, parameters = set(), []
+    for problem in load().problems:
+        for claim in claims_of(problem.name):
+            marks = [pytest.mark.thorough] if claim.judge in judges else []
+            judges.add(claim.judge)
+            parameters.append(pytest.param(claim, id=claim.id, marks=marks))
+    return parameters
+
+
+@pytest.mark.parametrize("claim", _parameters())
+def test_no_reply_makes_the_kit_fail(claim: Claim, cluster: Cluster) -> None:
+    check = next(check for check in load().plan() if check.id == claim.id)
+    world_size = min(check.world_sizes, key=lambda size: abs(size - 3))
+    planned = _planned_alone(claim.id, world_size)
+    forged = ForgedCluster(cluster, planned)
+
+    def examined() -> Any:
+        forged.begin(claim, world_size)
+        setting = Setting(submission="solutions", budget="few")
+        examiner = Examiner(planned, setting, forged, ROOT / "solutions", forged, None)  # type: ignore[arg-type]
+        return examiner.examine(claim)
+
+    assert examined().status is Status.PASSED
+    forged.calls = forged._count
+    caught, faults = 0, []
+    rank = [rank for rank in forged.last.ranks if rank.reply is not None and (rank.value or rank.tensors)][-1]
+    for name, forgery in forgeries(rank):
+        forged.forgery = (rank.rank, forgery)
+        result = examined()
+        caught += result.status in (Status.FAILED, Status.TIMEOUT, Status.CRASHED)
+        if result.status is Status.KIT_ERROR:
+            faults.append(f"rank {rank.rank} {name}: {result.reason}")
+    assert not faults
+    assert caught
+
+
+def _planned_alone(id: str, world_size: int) -> Assignment:
+    """The assignment with this one check alone, on one world size, and with few examples."""
+    document = msgspec.to_builtins(load())
+    document["budgets"] = {"few": msgspec.to_builtins(BUDGET)}
+    for problem in document["problems"]:
+        for task in problem["tasks"]:
+            for name in task["checks"]:
+                if f"{problem['name']}.{task['name']}.{name}" == id:
+                    task["checks"][name] = {"points": 1, "world_sizes": [world_size], "examples": EXAMPLES}
+    return msgspec.convert(document, Assignment)
+
+
+def test_a_reply_is_what_the_ranks_send() -> None:
+    """What is forged above is what can be forged: a rank's reply has no other fields."""
+    assert {*Reply.__struct_fields__} == {"status", "value", "raised", "operations", "refused", "tensors"}
