@@ -6,6 +6,7 @@ import hashlib
 import itertools
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,6 +28,12 @@ from autograder.cluster.messages import Request
 from autograder.cluster.outcome import Outcome
 from autograder.hunt import Found, Hunt, KitFault, cost_of, only_slow
 from autograder.report.model import CheckResult, Failure, RankView, Setting, Status
+
+# Of a check at one world size, so many examples are tried with emptied messages until one tells something.
+EMPTIED_TRIES = 3
+NEEDS_NO_MESSAGES = (
+    "the results are right although every message was emptied on its way: ranks may learn of one another by messages alone"
+)
 
 
 class Witness(NamedTuple):
@@ -63,6 +70,7 @@ class Examiner:
         self._witness = {} if witness is None else witness
         self._tell = tell
         self.results: dict[str, CheckResult] = {}
+        self._emptied: Counter[tuple[str, int]] = Counter()  # examples tried without their messages
         self._slow: set[str] = set()  # checks in which an example has been repeated because it took too long
         self._end = time.monotonic() + assignment.limits.submission_seconds
 
@@ -155,6 +163,7 @@ class Examiner:
             raise Found(Status.TIMEOUT, Failure(headline=headline), math.inf)
         if "sim" in claim.backends:
             self._try_on("sim", claim, example)
+            self._try_emptied(claim, example)
         every = self._budget.real_every if "sim" in claim.backends else 1
         if "real" in claim.backends and number % every == 0:
             self._try_on(self.setting.backend, claim, example)
@@ -179,6 +188,24 @@ class Examiner:
             status, mismatch = told
             failure = self._failure(backend, claim, example, outcome, mismatch)
             raise Found(status, _beside(failure, reference), cost_of(outcome))
+
+    def _try_emptied(self, claim: Claim, example: Example) -> None:
+        """Runs a passed example again with every message emptied on its way: who is right then needs no messages.
+
+        That is a fault only if the reference is wrong then: else the example tells nothing, and the next one is tried.
+        """
+        key = claim.id, example.world_size
+        if self._reference is None or example.world_size == 1 or self._emptied[key] == EMPTIED_TRIES:
+            return
+        self._emptied[key] += 1
+        outcome, told = self._end_of(self._cluster, self._submission, "sim", claim, example, emptied=True)
+        if told is not None:
+            self._emptied[key] = EMPTIED_TRIES
+            return
+        other, told = self._end_of(self._witnesses, self._reference, "sim", claim, example, emptied=True)
+        if told is not None and other.returned:
+            failure = self._failure("sim", claim, example, outcome, Mismatch(headline=NEEDS_NO_MESSAGES))
+            raise Found(Status.FAILED, failure, math.inf)
 
     def _compared(
         self, backend: str, claim: Claim, example: Example, outcome: Outcome
@@ -207,13 +234,15 @@ class Examiner:
         return self._witness[key]
 
     def _end_of(
-        self, cluster: Cluster, folder: Path, backend: str, claim: Claim, example: Example
+        self, cluster: Cluster, folder: Path, backend: str, claim: Claim, example: Example, emptied: bool = False
     ) -> tuple[Outcome, tuple[Status, Mismatch] | None]:
         """What came of an example, and what is wrong with that."""
-        outcome = self._call(cluster, folder, backend, claim, example)
+        outcome = self._call(cluster, folder, backend, claim, example, emptied)
         return outcome, self._judged(claim, example, outcome)
 
-    def _call(self, cluster: Cluster, folder: Path, backend: str, claim: Claim, example: Example) -> Outcome:
+    def _call(
+        self, cluster: Cluster, folder: Path, backend: str, claim: Claim, example: Example, emptied: bool
+    ) -> Outcome:
         call = example.call()
         problem = self._assignment.problem(claim.problem)
         requests = [
@@ -221,7 +250,7 @@ class Examiner:
             for arguments in call.arguments
         ]
         group = cluster.group(folder, backend, example.world_size)
-        return group.call(requests, call.tensors, call.network)
+        return group.call(requests, call.tensors, msgspec.structs.replace(call.network, emptied=emptied))
 
     def _judged(self, claim: Claim, example: Example, outcome: Outcome) -> tuple[Status, Mismatch] | None:
         allowed = self._assignment.problem(claim.problem).allowed

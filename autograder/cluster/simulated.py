@@ -15,11 +15,15 @@ from autograder.fabric.sim.verdict import Verdict
 
 
 class Network(msgspec.Struct, frozen=True):
-    """What an example is simulated on. `schedule` draws adversarial delays; `buffered` sends need not wait for their recv."""
+    """What an example is simulated on.
+
+    `schedule` draws adversarial delays; `buffered` sends need not wait for their recv; `emptied` messages arrive as zeros.
+    """
 
     topology: str = "laptop"
     schedule: int | None = None
     buffered: bool = False
+    emptied: bool = False
 
 
 class SimulatedFabric:
@@ -44,7 +48,7 @@ class SimulatedFabric:
     def begin(self, network: Network) -> None:
         """A new example: clocks at zero, nothing on the way."""
         self._switch.topology = topology.load(network.topology)
-        self._switch.reset(buffered=network.buffered, seed=network.schedule)
+        self._switch.reset(buffered=network.buffered, seed=network.schedule, emptied=network.emptied)
 
     def on_ready(self) -> None:
         self._switch.on_ready()
