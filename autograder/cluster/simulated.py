@@ -81,7 +81,7 @@ class SimulatedFabric:
 
 
 def _operation(op: OperationReport) -> Operation:
-    return Operation(op.kind, op.api, op.peer, op.nbytes, 0, (), op.start, op.end, op.file, op.line)
+    return Operation(op.kind, op.api, op.peer, op.nbytes, 0, op.group, op.start, op.end, op.file, op.line)
 
 
 def _how(status: int | None) -> str:

@@ -122,6 +122,34 @@ def test_a_rank_that_does_not_read_stops_nobody():
         switch.detach()
 
 
+def sums_and_hands_on(rank, n):
+    total, handed = torch.full((3,), rank + 1.0), torch.full((2,), 7)
+    dist.all_reduce(total)
+    if rank == 0:
+        dist.send(handed, 1)
+    else:
+        dist.recv(handed, 0)
+    return total.tolist(), handed.tolist()
+
+
+@pytest.mark.parametrize(("emptied", "total", "handed"), [(False, 3.0, 7), (True, 0.0, 0)])
+def test_emptied_messages_arrive_as_zeros(emptied, total, handed):
+    outcome = once(sums_and_hands_on, 2, emptied=emptied)
+    assert outcome.verdict is None
+    assert outcome.results[0] == ([total] * 3, [7, 7])
+    assert outcome.results[1] == ([total] * 3, [handed] * 2)
+
+
+def sums_by_halves(rank, n):
+    halves = [dist.new_group([0, 2]), dist.new_group([1, 3])]
+    dist.all_reduce(torch.ones(1), group=halves[rank % 2])
+
+
+def test_the_report_names_the_group_of_an_operation():
+    outcome = once(sums_by_halves, 4)
+    assert [report.operations[-1].group for report in outcome.reports] == [(0, 2), (1, 3), (0, 2), (1, 3)]
+
+
 CALLS = {
     "send": lambda x: dist.send(x, 0),
     "isend": lambda x: dist.isend(x, 0).wait(),

@@ -153,8 +153,7 @@ def _row(example: Benchmark, outcome: Outcome, rank: RankOutcome, requested: int
     if size != used:
         return wrong("size_bytes is wrong", f"{size:.0f}", str(used), *_size_clues(example, requested, size, used))
     group = example.groups[example.place(rank.rank)[0]]
-    # The simulated switch names no groups; there, whoever takes the world for the group waits for ranks that only look on.
-    moved = [op.nbytes for op in rank.operations if op.kind == example.task and op.group in ((), tuple(group))]
+    moved = [op.nbytes for op in rank.operations if op.kind == example.task and op.group == tuple(group)]
     sizes = [used_bytes(example.task, size, example.dtype.itemsize, n) for size in example.sizes]
     calls = moved.count(used) / sizes.count(used)
     # A warm-up that is left out is time_collective's fault. The ranks' times may travel in a small collective of that kind.

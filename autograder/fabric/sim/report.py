@@ -11,13 +11,14 @@ from autograder.fabric.sim.operation import Operation
 class OperationReport:
     """One operation. `start` is when it was posted and `end` when it was done (-1: never); `peer` -1 is everyone or anyone.
 
-    `waited` is when the rank's wait for it returned, -1 if none did.
+    `waited` is when the rank's wait for it returned, -1 if none did; `group` are the members' global ranks, in group order.
     """
 
     kind: str
     api: str
     peer: int
     nbytes: int
+    group: tuple[int, ...]
     start: float
     end: float
     waited: float
@@ -61,7 +62,16 @@ def _of_operation(operation: Operation) -> OperationReport:
     waited = -1.0 if operation.waited is None else operation.waited
     place = operation.place
     return OperationReport(
-        operation.kind, place.api, peer, operation.nbytes, operation.posted, end, waited, place.file, place.line
+        kind=operation.kind,
+        api=place.api,
+        peer=peer,
+        nbytes=operation.nbytes,
+        group=operation.group.ranks,
+        start=operation.posted,
+        end=end,
+        waited=waited,
+        file=place.file,
+        line=place.line,
     )
 
 
