@@ -31,9 +31,7 @@ from autograder.report.model import CheckResult, Failure, RankView, Setting, Sta
 
 # Of a check at one world size, so many examples are tried with emptied messages until one tells something.
 EMPTIED_TRIES = 3
-NEEDS_NO_MESSAGES = (
-    "the results are right although every message was emptied on its way: ranks may learn of one another by messages alone"
-)
+NEEDS_NO_MESSAGES = "the results are right although every message was emptied on its way: ranks may learn of one another by messages alone"
 
 
 class Witness(NamedTuple):

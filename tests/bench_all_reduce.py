@@ -41,7 +41,7 @@ def compare(size_mib: float, runs: int) -> tuple[float, float]:
     tensor = torch.zeros(max(1, int(size_mib * 2**20 / 4)))
     calls = (all_reduce, dist.all_reduce)
     taken = [[seconds(call, tensor) for call in calls] for _ in range(runs + 2)][2:]  # the first two warm up
-    ours, gloo = (statistics.median(column) for column in zip(*taken))
+    ours, gloo = (statistics.median(column) for column in zip(*taken, strict=True))
     return ours, gloo
 
 

@@ -46,8 +46,8 @@ class ZygoteGone(GroupFailed):
 class RankGroup:
     """`world_size` ranks of one submission on one backend.
 
-    `order` sends a command to the zygote, `renew` ends it, so that the next command finds a new one; `scratch` is for files of the grader's. The group forks its ranks when it is
-    first called, and again after a failure.
+    `order` sends a command to the zygote, `renew` ends it, so that the next command finds a new one; `scratch` is for
+    files of the grader's. The group forks its ranks when it is first called, and again after a failure.
     """
 
     def __init__(
@@ -83,10 +83,8 @@ class RankGroup:
         frames = [messages.encode(*of_rank) for of_rank in zip(requests, tensors, strict=True)]
         # Sent close together: the first rank waits for the last one.
         for control, frame in zip(self._controls, frames, strict=True):
-            try:
+            with contextlib.suppress(OSError):  # the rank is dead or deaf; reading from it will tell
                 control.sendall(frame)
-            except OSError:
-                pass  # the rank is dead or deaf; reading from it will tell
         try:
             outcome = self._collect(inboxes)
         except ZygoteGone:

@@ -159,16 +159,16 @@ def both(tmp_path_factory):
 def test_the_same_as_gloo(n, both):
     simulated, real = both[n]
 
-    @settings(
-        max_examples=200, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
-    )
+    @settings(max_examples=200, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck))
     @given(cases(n))
     def check(case):
         outcome, wanted = simulated.run(call, case), real.run(call, case).results
         assert outcome.verdict is None, str(outcome.verdict)
         for got, expected in zip(outcome.results, wanted, strict=True):
             assert type(got) is type(expected), (got, expected)
-            torch.testing.assert_close(got, expected, rtol=2e-2, atol=0) if has_floats(expected) else compare(got, expected)
+            torch.testing.assert_close(got, expected, rtol=2e-2, atol=0) if has_floats(expected) else compare(
+                got, expected
+            )
 
     check()
 
@@ -183,7 +183,7 @@ def compare(got, expected):
         assert got.dtype == expected.dtype and torch.equal(got, expected)
     elif isinstance(expected, list):
         assert len(got) == len(expected)
-        for a, b in zip(got, expected):
+        for a, b in zip(got, expected, strict=True):
             compare(a, b)
     else:
         assert got == expected

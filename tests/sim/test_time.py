@@ -107,7 +107,9 @@ def two_at_once(rank, n):
 def test_ports_carry_one_transfer_at_a_time():
     a, b = slowest(4, "laptop")
     transfer = 1000 / b
-    assert once(two_at_once, 4).results == pytest.approx([2 * transfer, 2 * transfer + a, 2 * transfer + a, 2 * transfer])
+    assert once(two_at_once, 4).results == pytest.approx(
+        [2 * transfer, 2 * transfer + a, 2 * transfer + a, 2 * transfer]
+    )
 
 
 def overlapped(rank, n):

@@ -223,7 +223,11 @@ class Model(BothWays):
         )
 
     def _arguments(self) -> dict[str, Any]:
-        return {"sizes": self.sizes, "keywords": self._keywords()} if self.driver == "module" else {"indivisible": self.indivisible}
+        return (
+            {"sizes": self.sizes, "keywords": self._keywords()}
+            if self.driver == "module"
+            else {"indivisible": self.indivisible}
+        )
 
     def _keywords(self) -> dict[str, bool]:
         flag = {FLAGS[self.task]: self.flag} if self.task in FLAGS else {}

@@ -105,7 +105,9 @@ def bubble(example: Train, outcome: Outcome) -> Mismatch | None:
         return None
     return Mismatch(
         headline=f"the bubble is {share:.3f} of the time, where (p - 1) / (M + p - 1) = {due:.3f} is due",
-        ranks=_time_rows(example, seconds, busy, [stepped(example, rank).events[0] for rank in members(example, outcome)]),
+        ranks=_time_rows(
+            example, seconds, busy, [stepped(example, rank).events[0] for rank in members(example, outcome)]
+        ),
         hints=_queued(example, max(seconds), busy),
     )
 

@@ -258,7 +258,7 @@ class SimGroup(dist.ProcessGroup):
     def allgather_coalesced(self, output_lists: list[Tensors], inputs: Tensors, opts: Any = None) -> WorkOfAll:
         """`output_lists[r][i]` receives tensor number i of rank r."""
         columns = [[outputs[i] for outputs in output_lists] for i in range(len(inputs))]
-        return WorkOfAll([self.allgather([column], [tensor]) for column, tensor in zip(columns, inputs)])
+        return WorkOfAll([self.allgather([column], [tensor]) for column, tensor in zip(columns, inputs, strict=True)])
 
     # The names of older versions of torch
     _allgather_base = all_gather_single

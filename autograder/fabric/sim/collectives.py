@@ -129,12 +129,12 @@ def deliver(calls: list[Operation]) -> None:
     elif kind == "scatter":
         results = _pieces(root)
     elif kind == "reduce_scatter":
-        results = [_reduce(parts, calls[0]) for parts in zip(*map(_pieces, calls))]
+        results = [_reduce(parts, calls[0]) for parts in zip(*map(_pieces, calls), strict=False)]
     elif kind == "all_to_all":
-        results = [b"".join(parts) for parts in zip(*map(_pieces, calls))]
+        results = [b"".join(parts) for parts in zip(*map(_pieces, calls), strict=False)]
     else:
         results = [b""] * len(calls)
-    for call, result in zip(calls, results):
+    for call, result in zip(calls, results, strict=False):
         call.body = result
 
 
@@ -205,4 +205,4 @@ def seconds(calls: list[Operation], topology: Topology) -> float:
 def _links(ranks: tuple[int, ...], topology: Topology) -> list[Link]:
     """The links between neighbours when the members stand in a ring in rank order: the slowest is among them."""
     ring = sorted(ranks)
-    return [topology.link(a, b) for a, b in zip(ring, ring[1:] + ring[:1])]
+    return [topology.link(a, b) for a, b in zip(ring, ring[1:] + ring[:1], strict=True)]

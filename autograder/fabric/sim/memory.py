@@ -56,7 +56,7 @@ def span(tensor: torch.Tensor) -> tuple[int, int]:
     first = tensor.data_ptr()
     if tensor.is_contiguous():
         return first, first + tensor.nbytes
-    extent = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride()) if size)
+    extent = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True) if size)
     return first, first + (extent + 1) * tensor.element_size() if tensor.numel() else first
 
 

@@ -6,6 +6,7 @@ the like set, in which the script runs as __main__. Whatever backend the script 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import selectors
 import signal
@@ -114,10 +115,8 @@ class Process:
 
     def kill(self) -> None:
         """Ends it, with whatever it has started, and closes what belongs to it."""
-        try:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            pass
         if self.status is None:
             _, self.status = os.waitpid(self.pid, 0)
         self.fabric.close()
@@ -139,10 +138,8 @@ def start(script: str, args: Sequence[str], rank: int, world_size: int, others: 
         script_rank.main(script, args, rank, world_size, theirs, write_end)
     theirs.close()
     os.close(write_end)
-    try:
+    with contextlib.suppress(PermissionError, ProcessLookupError):  # it has done so itself, or is gone
         os.setpgid(pid, pid)
-    except (PermissionError, ProcessLookupError):
-        pass  # it has done so itself, or is gone
     return Process(rank, pid, ours, output)
 
 

@@ -137,7 +137,7 @@ def stuck(
     if len(cycle) == 1:
         summary = f"Deadlock: {ranks_in_words(sorted(blocked))} cannot go on.{hint}"
     else:
-        arrows = ", ".join(f"rank {a} waits for rank {b}" for a, b in zip(cycle, cycle[1:] + cycle[:1]))
+        arrows = ", ".join(f"rank {a} waits for rank {b}" for a, b in zip(cycle, cycle[1:] + cycle[:1], strict=True))
         summary = f"Deadlock: {arrows}.{hint}"
     return Verdict(DEADLOCK, summary, tuple(sorted(cycle)), states)
 
