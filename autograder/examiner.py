@@ -8,26 +8,20 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import hypothesis
-import msgspec
 import torch
 from hypothesis import HealthCheck, Phase, given, settings
 
+from autograder import story
 from autograder.assignment import Assignment, PlannedCheck
-from autograder.checks.disagree import outside
 from autograder.checks.example import Claim, Example, Mismatch
-from autograder.checks.explain import explain, trespass
-from autograder.checks.said import Unreadable
-from autograder.cluster import sandbox
-from autograder.cluster.cluster import Cluster
 from autograder.cluster.group import GroupFailed
-from autograder.cluster.messages import Request
 from autograder.cluster.outcome import Outcome
 from autograder.hunt import Found, Hunt, KitFault, cost_of, only_slow
-from autograder.report.model import CheckResult, Failure, RankView, Setting, Status
+from autograder.report.model import CheckResult, Failure, Setting, Status
+from autograder.side import Side, Told
 
 # Of a check at one world size, so many examples are tried with emptied messages until one tells something.
 EMPTIED_TRIES = 3
@@ -44,7 +38,7 @@ class Witness(NamedTuple):
 class Examiner:
     """Examines the checks of one grading, in order, each against its plan in assignment.toml.
 
-    `reference` is the folder of the reference solutions, where there are any, and `witnesses` the ranks that it runs on;
+    `reference` is the side of the reference solutions, where there are any, and `witness` what it has shown so far;
     `tell` is called as the grading goes.
     """
 
@@ -52,21 +46,18 @@ class Examiner:
         self,
         assignment: Assignment,
         setting: Setting,
-        cluster: Cluster,
-        submission: Path,
-        witnesses: Cluster,
-        reference: Path | None,
+        submission: Side,
+        reference: Side | None,
         witness: dict[Any, Witness] | None = None,
         tell: Callable[..., None] = lambda *_: None,
         notes: Sequence[str] = (),
     ) -> None:
-        self._assignment, self.setting, self._cluster = assignment, setting, cluster
-        self.notes = tuple(notes)
-        self._submission, self._witnesses, self._reference = submission, witnesses, reference
+        self._assignment, self.setting = assignment, setting
+        self._submission, self._reference = submission, reference
+        self._witness = {} if witness is None else witness
+        self._tell, self.notes = tell, tuple(notes)
         self._budget = assignment.budgets[setting.budget]
         self._plan = {check.id: check for check in assignment.plan()}
-        self._witness = {} if witness is None else witness
-        self._tell = tell
         self.results: dict[str, CheckResult] = {}
         self._emptied: Counter[tuple[str, int]] = Counter()  # examples tried without their messages
         self._slow: set[str] = set()  # checks in which an example has been repeated because it took too long
@@ -172,20 +163,20 @@ class Examiner:
         A submission that passes is itself a second witness to the expected values, so that the reference is asked about
         those examples only where the budget says so.
         """
-        outcome, told = self._end_of(self._cluster, self._submission, backend, claim, example)
+        outcome, told = self._submission.run(backend, claim, example)
         if only_slow(outcome, told) and claim.id not in self._slow:
             # It may have had a bad moment: it counts if it takes too long again, in new ranks.
             self._slow.add(claim.id)
-            outcome, told = self._end_of(self._cluster, self._submission, backend, claim, example)
+            outcome, told = self._submission.run(backend, claim, example)
         if told is None and claim.compare is not None and backend != "sim" and self._reference is not None:
             told = self._compared(backend, claim, example, outcome)
-        reference = None
+        spent: dict[int, str] = {}
         if self._reference is not None and (told is not None or self._budget.witness == "always"):
-            reference = self._second_witness(backend, claim, example)
+            spent = self._second_witness(backend, claim, example).spent
         if told is not None:
             status, mismatch = told
-            failure = self._failure(backend, claim, example, outcome, mismatch)
-            raise Found(status, _beside(failure, reference), cost_of(outcome))
+            failure = story.failure(self.setting, backend, claim, example, outcome, mismatch)
+            raise Found(status, story.beside(failure, spent), cost_of(outcome))
 
     def _try_emptied(self, claim: Claim, example: Example) -> None:
         """Runs a passed example again with every message emptied on its way: who is right then needs no messages.
@@ -196,20 +187,18 @@ class Examiner:
         if self._reference is None or example.world_size == 1 or self._emptied[key] == EMPTIED_TRIES:
             return
         self._emptied[key] += 1
-        outcome, told = self._end_of(self._cluster, self._submission, "sim", claim, example, emptied=True)
+        outcome, told = self._submission.run("sim", claim, example, emptied=True)
         if told is not None:
             self._emptied[key] = EMPTIED_TRIES
             return
-        other, told = self._end_of(self._witnesses, self._reference, "sim", claim, example, emptied=True)
+        other, told = self._reference.run("sim", claim, example, emptied=True)
         if told is not None and other.returned:
-            failure = self._failure("sim", claim, example, outcome, Mismatch(headline=NEEDS_NO_MESSAGES))
-            raise Found(Status.FAILED, failure, math.inf)
+            mismatch = Mismatch(headline=NEEDS_NO_MESSAGES)
+            raise Found(Status.FAILED, story.failure(self.setting, "sim", claim, example, outcome, mismatch), math.inf)
 
-    def _compared(
-        self, backend: str, claim: Claim, example: Example, outcome: Outcome
-    ) -> tuple[Status, Mismatch] | None:
+    def _compared(self, backend: str, claim: Claim, example: Example, outcome: Outcome) -> Told | None:
         """A passed example beside the reference's, run right after it; both have come to the same, but for their figures."""
-        other, told = self._end_of(self._witnesses, self._reference, backend, claim, example)
+        other, told = self._reference.run(backend, claim, example)
         if told is not None:
             return None  # the reference's own trouble is the second witness's to tell
         facts, mismatch = claim.compare(example, outcome, other)
@@ -220,9 +209,9 @@ class Examiner:
         """The reference's word on an example. It has to satisfy the same judge, or the kit contradicts itself."""
         key = (backend, claim.id, example)
         if key not in self._witness:
-            outcome, told = self._end_of(self._witnesses, self._reference, backend, claim, example)
+            outcome, told = self._reference.run(backend, claim, example)
             if only_slow(outcome, told):
-                outcome, told = self._end_of(self._witnesses, self._reference, backend, claim, example)
+                outcome, told = self._reference.run(backend, claim, example)
             spent = claim.spent(example, outcome) if claim.spent is not None and told is None else {}
             self._witness[key] = Witness("" if told is None else told[1].headline, spent)
         if self._witness[key].fails:
@@ -230,67 +219,6 @@ class Examiner:
             fails = self._witness[key].fails
             raise KitFault(f"the reference fails its own check on {call.call} ({call.setting}): {fails}")
         return self._witness[key]
-
-    def _end_of(
-        self, cluster: Cluster, folder: Path, backend: str, claim: Claim, example: Example, emptied: bool = False
-    ) -> tuple[Outcome, tuple[Status, Mismatch] | None]:
-        """What came of an example, and what is wrong with that."""
-        outcome = self._call(cluster, folder, backend, claim, example, emptied)
-        return outcome, self._judged(claim, example, outcome)
-
-    def _call(
-        self, cluster: Cluster, folder: Path, backend: str, claim: Claim, example: Example, emptied: bool
-    ) -> Outcome:
-        call = example.call()
-        problem = self._assignment.problem(claim.problem)
-        requests = [
-            Request(claim.problem, call.driver, arguments, problem.allowed, problem.refused)
-            for arguments in call.arguments
-        ]
-        group = cluster.group(folder, backend, example.world_size)
-        return group.call(requests, call.tensors, msgspec.structs.replace(call.network, emptied=emptied))
-
-    def _judged(self, claim: Claim, example: Example, outcome: Outcome) -> tuple[Status, Mismatch] | None:
-        allowed = self._assignment.problem(claim.problem).allowed
-        told = trespass(outcome, allowed) or explain(outcome, claim.id.split(".")[1])
-        if told is not None:
-            return told
-        try:
-            mismatch = claim.judge(example, outcome)
-        except Unreadable as words:
-            mismatch = Mismatch(headline=str(words))
-        return None if mismatch is None else (Status.FAILED, mismatch)
-
-    def _failure(self, backend: str, claim: Claim, example: Example, outcome: Outcome, mismatch: Mismatch) -> Failure:
-        described = example.describe()
-        problem, task, check = claim.id.split(".")
-        return Failure(
-            headline=mismatch.headline,
-            call=described.call,
-            setting=f"{described.setting}, {'the simulated cluster' if backend == 'sim' else backend}",
-            ranks=_rows(described.given, mismatch.ranks),
-            where=mismatch.where,
-            hints=(*mismatch.hints, *_outside(example, outcome)),
-            output=_output(outcome),
-            repeat=self._repeat(f"{task}.{check}"),
-            read=f"assignment/{problem}.md, section {task}",
-        )
-
-    def _repeat(self, check: str) -> str:
-        setting, words = self.setting, ["make grade"]
-        if setting.submission != "handout":
-            words.append(f"SUBMISSION={setting.submission}")
-        words.append(f"ONLY={check}")
-        if setting.backend != "gloo":
-            words.append(f"BACKEND={setting.backend}")
-        if setting.budget != "local":
-            words.append(f"BUDGET={setting.budget}")
-        if setting.seed:
-            words.append(f"SEED={setting.seed}")
-        isolated = setting.isolation != sandbox.PLAIN
-        if isolated != sandbox.by_default(setting.submission):
-            words.append(f"ISOLATE={'yes' if isolated else 'no'}")
-        return " ".join(words)
 
 
 class Record:
@@ -334,30 +262,3 @@ class Record:
 def _seed(seed: int, check: str, world_size: int) -> int:
     """Another one for every check and world size: with one for all, they would draw the same examples."""
     return int.from_bytes(hashlib.sha256(f"{seed} {check} {world_size}".encode()).digest()[:8])
-
-
-def _beside(failure: Failure, reference: Witness | None) -> Failure:
-    """The failure, with what the reference spent on the same example beside it."""
-    if reference is None or not reference.spent:
-        return failure
-    notes = {rank: f"reference: {words}" for rank, words in reference.spent.items()}
-    ranks = tuple(msgspec.structs.replace(row, note=row.note or notes.get(row.rank, "")) for row in failure.ranks)
-    return msgspec.structs.replace(failure, ranks=ranks)
-
-
-def _outside(example: Example, outcome: Outcome) -> tuple[str, ...]:
-    """A hint, where the example has groups and a message has left one."""
-    told = outside(outcome, example.group_of) if hasattr(example, "group_of") else ""
-    return (told,) if told else ()
-
-
-def _rows(given: Sequence[str], told: Sequence[RankView]) -> tuple[RankView, ...]:
-    """A row for each rank: what it was given, and what the judge has to say of it."""
-    by_rank = {view.rank: view for view in told}
-    rows = [by_rank.get(rank, RankView(rank=rank)) for rank in range(len(given))]
-    return tuple(msgspec.structs.replace(row, given=row.given or given[row.rank]) for row in rows)
-
-
-def _output(outcome: Outcome) -> str:
-    """What the ranks printed, each rank's tail under its number."""
-    return "\n".join(f"[rank {rank.rank}] {rank.output.rstrip()}" for rank in outcome.ranks if rank.output.strip())

@@ -22,9 +22,11 @@ from autograder.cluster.cluster import Cluster
 from autograder.examiner import Examiner, Witness
 from autograder.plugin import GradingPlugin
 from autograder.report.model import CheckResult, ProblemResult, Report, Setting, Status, TaskResult
+from autograder.side import Side
 from autograder.submission import open_submission
 
 Tell = Callable[..., None]
+REFERENCE = ROOT / "solutions"  # which students' releases do not have
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,20 +91,12 @@ def examination(
         yield Examiner(
             planned,
             _setting(request, cluster.start.tier),
-            cluster,
-            submission.folder,
-            witnesses,
-            _reference(),
+            Side(planned, cluster, submission.folder),
+            Side(planned, witnesses, REFERENCE) if REFERENCE.is_dir() else None,
             witness,
             tell,
             notes=tuple(submission.notes),
         )
-
-
-def _reference() -> Path | None:
-    """The folder of the reference solutions, which students' releases do not have."""
-    folder = ROOT / "solutions"
-    return folder if folder.is_dir() else None
 
 
 def _setting(request: Request, tier: str) -> Setting:

@@ -15,13 +15,15 @@ import pytest
 import torch
 from strength.bench import claims_of
 
-from autograder.assignment import ROOT, Assignment, Budget, load
+from autograder.assignment import Assignment, Budget, load
 from autograder.checks.example import Claim
 from autograder.cluster.cluster import Cluster
 from autograder.cluster.messages import Operation, Reply, TensorFacts
 from autograder.cluster.outcome import Outcome, RankOutcome
 from autograder.examiner import Examiner
+from autograder.grading import REFERENCE
 from autograder.report.model import Setting, Status
+from autograder.side import Side
 
 EXAMPLES = 2  # the first that are drawn are the simplest; the last one is forged
 BUDGET = Budget(examples=EXAMPLES, real_every=1, witness="failure", shrink=0)
@@ -42,34 +44,31 @@ class ForgedCluster:
     What the ranks really say is remembered: the same examples come again and again.
     """
 
-    isolated = False
-
-    def __init__(self, cluster: Cluster, planned: Assignment) -> None:
-        self._cluster, self._planned = cluster, planned
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
         self._said: dict[tuple[str, int, int], Outcome] = {}
         self.forgery: tuple[int, Forgery] | None = None
+        self.calls = 0  # that a check makes
 
     def begin(self, claim: Claim, world_size: int) -> None:
         """The next call is the first of this check."""
-        self._key, self._count = (claim.id, world_size), 0
+        self._key, self.count = (claim.id, world_size), 0
 
     def group(self, folder: Path, backend: str, world_size: int) -> ForgedCluster:
         self._group = self._cluster.group(folder, backend, world_size)
         return self
 
     def call(self, *asked: Any) -> Outcome:
-        key = (*self._key, self._count)
-        self._count += 1
+        key = (*self._key, self.count)
+        self.count += 1
         if key not in self._said:
             self._said[key] = self._group.call(*asked)
         outcome = self._said[key]
-        if self.forgery is None or self._count < self.calls:
+        if self.forgery is None or self.count < self.calls:
             return outcome
         number, forge = self.forgery
         ranks = [forge(rank) if rank.rank == number else rank for rank in outcome.ranks]
         return msgspec.structs.replace(outcome, ranks=tuple(ranks))
-
-    calls = 0
 
     @property
     def last(self) -> Outcome:
@@ -142,16 +141,15 @@ def test_no_reply_makes_the_kit_fail(claim: Claim, cluster: Cluster) -> None:
     check = next(check for check in load().plan() if check.id == claim.id)
     world_size = min(check.world_sizes, key=lambda size: abs(size - 3))
     planned = _planned_alone(claim.id, world_size)
-    forged = ForgedCluster(cluster, planned)
+    forged = ForgedCluster(cluster)
 
     def examined() -> Any:
         forged.begin(claim, world_size)
         setting = Setting(submission="solutions", budget="few")
-        examiner = Examiner(planned, setting, forged, ROOT / "solutions", forged, None)  # type: ignore[arg-type]
-        return examiner.examine(claim)
+        return Examiner(planned, setting, Side(planned, forged, REFERENCE), None).examine(claim)  # type: ignore[arg-type]
 
     assert examined().status is Status.PASSED
-    forged.calls = forged._count
+    forged.calls = forged.count
     caught, faults = 0, []
     rank = [rank for rank in forged.last.ranks if rank.reply is not None and (rank.value or rank.tensors)][-1]
     for name, forgery in forgeries(rank):
