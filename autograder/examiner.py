@@ -198,8 +198,8 @@ class Examiner:
 
     def _compared(self, backend: str, claim: Claim, example: Example, outcome: Outcome) -> Told | None:
         """A passed example beside the reference's, run right after it; both have come to the same, but for their figures."""
-        other, told = self._reference.run(backend, claim, example)
-        if told is not None:
+        other = self._ask(backend, claim, example)
+        if self._witness[backend, claim.id, example].fails:
             return None  # the reference's own trouble is the second witness's to tell
         facts, mismatch = claim.compare(example, outcome, other)
         self._facts |= facts
@@ -209,16 +209,22 @@ class Examiner:
         """The reference's word on an example. It has to satisfy the same judge, or the kit contradicts itself."""
         key = (backend, claim.id, example)
         if key not in self._witness:
-            outcome, told = self._reference.run(backend, claim, example)
-            if only_slow(outcome, told):
-                outcome, told = self._reference.run(backend, claim, example)
-            spent = claim.spent(example, outcome) if claim.spent is not None and told is None else {}
-            self._witness[key] = Witness("" if told is None else told[1].headline, spent)
-        if self._witness[key].fails:
+            self._ask(backend, claim, example)
+        witness = self._witness[key]
+        if witness.fails:
             call = example.describe()
-            fails = self._witness[key].fails
-            raise KitFault(f"the reference fails its own check on {call.call} ({call.setting}): {fails}")
-        return self._witness[key]
+            raise KitFault(f"the reference fails its own check on {call.call} ({call.setting}): {witness.fails}")
+        return witness
+
+    def _ask(self, backend: str, claim: Claim, example: Example) -> Outcome:
+        """Runs an example on the reference, and keeps its word on it."""
+        assert self._reference is not None
+        outcome, told = self._reference.run(backend, claim, example)
+        if only_slow(outcome, told):
+            outcome, told = self._reference.run(backend, claim, example)
+        spent = claim.spent(example, outcome) if claim.spent is not None and told is None else {}
+        self._witness[backend, claim.id, example] = Witness("" if told is None else told[1].headline, spent)
+        return outcome
 
 
 class Record:

@@ -25,7 +25,6 @@ import traceback
 from typing import Any
 
 import msgspec
-import psutil
 import torch
 
 from autograder import drivers
@@ -141,19 +140,16 @@ class Zygote:
             if not strays:
                 break
             for stray in strays:
-                with contextlib.suppress(psutil.Error):
-                    stray.kill()
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(stray, signal.SIGKILL)
             self._reap()
         return ""
 
-    def _strays(self) -> list[psutil.Process]:
+    def _strays(self) -> list[int]:
         """Processes that ranks have started; orphans come to this process, which is their reaper."""
         self._reap()
         ranks = {pid for pids in self._groups.values() for pid in pids}
-        with contextlib.suppress(psutil.Error):
-            below = psutil.Process().children(recursive=True)
-            return [process for process in below if process.pid not in ranks and process.status() != "zombie"]
-        return []
+        return [pid for pid in process.descendants(os.getpid()) if pid not in ranks and process.is_alive(pid)]
 
     def _fork(self, spec: dict[str, Any], mine: list[int], fds: list[int]) -> int:
         pid = os.fork()
