@@ -9,10 +9,8 @@ from collections.abc import Collection
 
 from autograder.checks.disagree import disagreement
 from autograder.checks.example import Mismatch
-from autograder.cluster.board import RUNNING, WAITING
-from autograder.cluster.messages import SourceLine
+from autograder.checks.whereabouts import during, end, lines, of_all, places, whereabouts, who_waits
 from autograder.cluster.outcome import End, Outcome, RankOutcome
-from autograder.cluster.process import signal_name
 from autograder.fabric.recording import refusal
 from autograder.fabric.sim import verdict as verdicts
 from autograder.fabric.sim.endpoint import SimulationError
@@ -85,7 +83,7 @@ def _exceeded(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None
     if rank is None:
         return None
     headline = f"{function} used {rank.detail}"
-    return Status.CRASHED, Mismatch(headline=headline, ranks=_doings(outcome), where=_place(rank))
+    return Status.CRASHED, Mismatch(headline=headline, ranks=of_all(outcome), where=places(rank))
 
 
 def _no_function(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:
@@ -124,7 +122,7 @@ def _judged(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:
 def _note(rank: RankOutcome, verdict: verdicts.Verdict, line: verdicts.RankLine | None) -> str:
     """What the verdict says of a rank, unless it is what the headline says already."""
     if line is None:
-        return _doing(rank)
+        return whereabouts(rank)
     return "" if line.text == verdict.summary else line.text
 
 
@@ -132,10 +130,10 @@ def _died(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:
     rank = _first(outcome, End.DIED)
     if rank is None or _cause(outcome) is not None:
         return None
-    headline = f"rank {rank.rank}'s process ended {_how(rank.exit_status)}{_during(rank)}"
+    headline = f"rank {rank.rank}'s process ended {end(rank.exit_status)}{during(rank)}"
     receiving = rank.doing is not None and rank.doing.kind == "recv" and rank.exit_status == -signal.SIGABRT
     hints = (_ABORTED_RECV,) if receiving else _out_of_order(outcome)
-    return Status.CRASHED, Mismatch(headline=headline, ranks=_doings(outcome), where=_place(rank), hints=hints)
+    return Status.CRASHED, Mismatch(headline=headline, ranks=of_all(outcome), where=places(rank), hints=hints)
 
 
 def _out_of_order(outcome: Outcome) -> tuple[str, ...]:
@@ -146,19 +144,6 @@ def _out_of_order(outcome: Outcome) -> tuple[str, ...]:
     return (
         f"{told}: a group's collectives are matched by the order of the calls, so every rank has to make the same ones",
     )
-
-
-def _how(status: int | None) -> str:
-    if status is None:
-        return "without a trace"
-    if status >= 0:
-        return f"with exit status {status}: a function must return, not leave the process"
-    return f"by signal {signal_name(-status)}"
-
-
-def _during(rank: RankOutcome) -> str:
-    doing = rank.doing
-    return f", in {_operation(rank)}" if doing is not None and doing.kind and doing.state == WAITING else ""
 
 
 def _garbled(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:
@@ -198,7 +183,7 @@ def _told_of(rank: RankOutcome | None, outcome: Outcome, function: str) -> tuple
     mismatch = Mismatch(
         headline=f"{function} raised {raised.type} on rank {rank.rank}{text}",
         where=lines(raised.lines),
-        ranks=_doings(outcome),
+        ranks=of_all(outcome),
         hints=() if _cause(outcome) else _out_of_order(outcome),
     )
     return Status.FAILED, mismatch
@@ -216,51 +201,16 @@ def _busy(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:
     if rank is None:
         return None
     headline = f"rank {rank.rank} never came back from {function}: it computes without end"
-    return Status.TIMEOUT, Mismatch(headline=headline, ranks=_doings(outcome), where=_place(rank))
+    return Status.TIMEOUT, Mismatch(headline=headline, ranks=of_all(outcome), where=places(rank))
 
 
 def _stuck(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:
     stuck = [rank for rank in outcome.ranks if rank.end is End.STUCK]
     if not stuck:
         return None
-    where = tuple(dict.fromkeys(place for rank in stuck for place in _place(rank)))
-    headline = _who_waits(stuck, outcome)
-    return Status.TIMEOUT, Mismatch(
-        headline=headline, ranks=_doings(outcome), where=where, hints=_out_of_order(outcome)
-    )
-
-
-def _who_waits(stuck: list[RankOutcome], outcome: Outcome) -> str:
-    """One sentence: a circle of ranks, a rank that waits for one that has gone, or the plain list."""
-    peers = {rank.rank: rank.doing.peer for rank in stuck if rank.doing and rank.doing.state == WAITING}
-    circle = _circle(peers)
-    if circle:
-        chain = ", ".join(f"rank {r} in {_operation(outcome.ranks[r])}" for r in circle)
-        return f"deadlock: {'each waits for the next' if len(circle) > 1 else 'it waits for itself'}: {chain}"
-    for rank in stuck:
-        peer = peers.get(rank.rank, -1)
-        if 0 <= peer < len(outcome.ranks) and outcome.ranks[peer].end is not End.STUCK:
-            return f"rank {rank.rank} waits in {_operation(rank)} for ever: rank {peer} has already returned"
-        members = rank.doing.members if rank.doing and peer < 0 else ()
-        gone = next((r.rank for r in outcome.ranks if r.rank in members and r.status == "returned"), None)
-        if gone is not None:
-            return f"rank {rank.rank} waits in {_operation(rank)} for ever: rank {gone} has already returned"
-    asleep = next((rank for rank in stuck if rank.rank not in peers), None)
-    if asleep is not None:
-        return f"rank {asleep.rank} never came back: it sleeps outside of any operation"
-    rank = stuck[0]
-    return f"rank {rank.rank} waits in {_operation(rank)} for ever"
-
-
-def _circle(peers: dict[int, int]) -> list[int]:
-    """Ranks that wait for one another all around, if there are such."""
-    for start in peers:
-        path = [start]
-        while (following := peers.get(path[-1], -1)) not in path and following in peers:
-            path.append(following)
-        if following in path:
-            return path[path.index(following) :]
-    return []
+    where = tuple(dict.fromkeys(place for rank in stuck for place in places(rank)))
+    headline = who_waits(stuck, outcome)
+    return Status.TIMEOUT, Mismatch(headline=headline, ranks=of_all(outcome), where=where, hints=_out_of_order(outcome))
 
 
 def _left_over(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:
@@ -290,54 +240,3 @@ def _unwaited(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None
                 )
                 return Status.FAILED, Mismatch(headline=headline, where=(f"{op.file}:{op.line}",), hints=(hint,))
     return None
-
-
-def _doings(outcome: Outcome) -> tuple[RankView, ...]:
-    """A row for each rank: how far it came."""
-    return tuple(RankView(rank=rank.rank, note=_doing(rank), wrong=rank.status != "returned") for rank in outcome.ranks)
-
-
-def _doing(rank: RankOutcome) -> str:
-    if rank.status == "returned":
-        return "returned"
-    if rank.reply is not None:
-        raised = rank.reply.raised
-        return f"raised {raised.type}" if raised else rank.reply.status
-    if rank.end is End.DIED:
-        return f"ended {_how(rank.exit_status).partition(':')[0]}"
-    if rank.doing is not None and rank.doing.state == WAITING:
-        return f"waits in {_operation(rank)}"
-    if rank.doing is not None and rank.doing.state == RUNNING:
-        place = _place(rank)
-        return f"is in {place[-1]}" if place else "is in the middle of the call"
-    return str(rank.end)
-
-
-def _operation(rank: RankOutcome) -> str:
-    """recv from rank 2 (collectives.py:41)."""
-    doing = rank.doing
-    if doing is None:
-        return "an operation"
-    link = {"send": " to", "recv": " from"}.get(doing.kind)
-    peer = "" if link is None else f"{link} rank {doing.peer}" if doing.peer >= 0 else f"{link} any rank"
-    place = f" ({doing.file}:{doing.line})" if doing.file else ""
-    return f"{doing.kind}{peer}{place}"
-
-
-def _place(rank: RankOutcome) -> tuple[str, ...]:
-    if rank.stack:
-        return lines(rank.stack[-3:])
-    doing = rank.doing
-    if doing is not None and doing.file:
-        return lines((SourceLine(doing.file, doing.line, doing.function),))
-    return ()
-
-
-def lines(source: tuple[SourceLine, ...]) -> tuple[str, ...]:
-    """collectives.py:41, in all_reduce: dist.recv(buffer, left)"""
-    return tuple(
-        f"{line.file}:{line.line}"
-        + (f", in {line.function}" if line.function else "")
-        + (f": {line.text}" if line.text else "")
-        for line in source
-    )

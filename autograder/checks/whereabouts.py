@@ -1,0 +1,112 @@
+"""Where the ranks of an example were when it ended, in words: who waits for whom, what each one was doing, and at which line."""
+
+from __future__ import annotations
+
+from autograder.cluster.board import RUNNING, WAITING
+from autograder.cluster.messages import SourceLine
+from autograder.cluster.outcome import End, Outcome, RankOutcome
+from autograder.cluster.process import signal_name
+from autograder.report.model import RankView
+
+
+def who_waits(stuck: list[RankOutcome], outcome: Outcome) -> str:
+    """One sentence: a circle of ranks, a rank that waits for one that has gone, or the plain list."""
+    peers = {rank.rank: rank.doing.peer for rank in stuck if rank.doing and rank.doing.state == WAITING}
+    circle = _circle(peers)
+    if circle:
+        chain = ", ".join(f"rank {r} in {operation(outcome.ranks[r])}" for r in circle)
+        return f"deadlock: {'each waits for the next' if len(circle) > 1 else 'it waits for itself'}: {chain}"
+    for rank in stuck:
+        peer = peers.get(rank.rank, -1)
+        if 0 <= peer < len(outcome.ranks) and outcome.ranks[peer].end is not End.STUCK:
+            return f"rank {rank.rank} waits in {operation(rank)} for ever: rank {peer} has already returned"
+        members = rank.doing.members if rank.doing and peer < 0 else ()
+        gone = next((r.rank for r in outcome.ranks if r.rank in members and r.status == "returned"), None)
+        if gone is not None:
+            return f"rank {rank.rank} waits in {operation(rank)} for ever: rank {gone} has already returned"
+    asleep = next((rank for rank in stuck if rank.rank not in peers), None)
+    if asleep is not None:
+        return f"rank {asleep.rank} never came back: it sleeps outside of any operation"
+    rank = stuck[0]
+    return f"rank {rank.rank} waits in {operation(rank)} for ever"
+
+
+def _circle(peers: dict[int, int]) -> list[int]:
+    """Ranks that wait for one another all around, if there are such."""
+    for start in peers:
+        path = [start]
+        while (following := peers.get(path[-1], -1)) not in path and following in peers:
+            path.append(following)
+        if following in path:
+            return path[path.index(following) :]
+    return []
+
+
+def of_all(outcome: Outcome) -> tuple[RankView, ...]:
+    """A row for each rank: how far it came."""
+    return tuple(
+        RankView(rank=rank.rank, note=whereabouts(rank), wrong=rank.status != "returned") for rank in outcome.ranks
+    )
+
+
+def whereabouts(rank: RankOutcome) -> str:
+    """How far one rank came."""
+    if rank.status == "returned":
+        return "returned"
+    if rank.reply is not None:
+        raised = rank.reply.raised
+        return f"raised {raised.type}" if raised else rank.reply.status
+    if rank.end is End.DIED:
+        return f"ended {end(rank.exit_status).partition(':')[0]}"
+    if rank.doing is not None and rank.doing.state == WAITING:
+        return f"waits in {operation(rank)}"
+    if rank.doing is not None and rank.doing.state == RUNNING:
+        at = places(rank)
+        return f"is in {at[-1]}" if at else "is in the middle of the call"
+    return str(rank.end)
+
+
+def operation(rank: RankOutcome) -> str:
+    """recv from rank 2 (collectives.py:41)."""
+    doing = rank.doing
+    if doing is None:
+        return "an operation"
+    link = {"send": " to", "recv": " from"}.get(doing.kind)
+    peer = "" if link is None else f"{link} rank {doing.peer}" if doing.peer >= 0 else f"{link} any rank"
+    place = f" ({doing.file}:{doing.line})" if doing.file else ""
+    return f"{doing.kind}{peer}{place}"
+
+
+def during(rank: RankOutcome) -> str:
+    """The operation that the rank waited in, as an ending of a sentence."""
+    doing = rank.doing
+    return f", in {operation(rank)}" if doing is not None and doing.kind and doing.state == WAITING else ""
+
+
+def end(status: int | None) -> str:
+    """How a process ended, after "ended"."""
+    if status is None:
+        return "without a trace"
+    if status >= 0:
+        return f"with exit status {status}: a function must return, not leave the process"
+    return f"by signal {signal_name(-status)}"
+
+
+def places(rank: RankOutcome) -> tuple[str, ...]:
+    """The submission's lines that the rank was in, the innermost last."""
+    if rank.stack:
+        return lines(rank.stack[-3:])
+    doing = rank.doing
+    if doing is not None and doing.file:
+        return lines((SourceLine(doing.file, doing.line, doing.function),))
+    return ()
+
+
+def lines(source: tuple[SourceLine, ...]) -> tuple[str, ...]:
+    """collectives.py:41, in all_reduce: dist.recv(buffer, left)"""
+    return tuple(
+        f"{line.file}:{line.line}"
+        + (f", in {line.function}" if line.function else "")
+        + (f": {line.text}" if line.text else "")
+        for line in source
+    )
