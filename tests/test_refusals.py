@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from autograder.cluster.board import SLOT_SIZE, Slot
-from autograder.fabric.recording import Recorder, Refused
+from autograder.fabric.recorder import Recorder, Refused
 from autograder.fabric.refusals import Refusals
 
 MODULE = """

@@ -11,7 +11,7 @@ from autograder.checks.disagree import disagreement
 from autograder.checks.example import Mismatch
 from autograder.checks.whereabouts import during, end, lines, of_all, places, whereabouts, who_waits
 from autograder.cluster.outcome import End, Outcome, RankOutcome
-from autograder.fabric.recording import refusal
+from autograder.fabric.recorder import refusal
 from autograder.fabric.sim import verdict as verdicts
 from autograder.fabric.sim.endpoint import SimulationError
 from autograder.report.model import RankView, Status

@@ -29,7 +29,7 @@ from autograder.cluster.messages import Raised, Reply, Request, TensorFacts
 from autograder.cluster.package import Missing, Package, Unimportable, is_stub
 from autograder.fabric import callsite
 from autograder.fabric.connect import join
-from autograder.fabric.recording import Recorder
+from autograder.fabric.recorder import Recorder
 from autograder.fabric.refusals import Refusals
 from autograder.fabric.sim import rank_side
 

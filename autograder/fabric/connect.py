@@ -9,7 +9,8 @@ import torch
 import torch.distributed as dist
 import torch.distributed.distributed_c10d as c10d
 
-from autograder.fabric.recording import Recorder, RecordingGroup
+from autograder.fabric.recorder import Recorder
+from autograder.fabric.recording import RecordingGroup
 from autograder.fabric.sim import rank_side
 
 # Stalls are the grader's business, seen from outside; the libraries' own timers must never fire first.

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
-from autograder.fabric.recording import Recorder
+from autograder.fabric.recorder import Recorder
 
 
 class Refusals(importlib.abc.MetaPathFinder):
