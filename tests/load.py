@@ -2,7 +2,8 @@
 
 python tests/load.py [--times 50] [--loops-per-core 4] [--at-once 1] [--only ID ...]
 
-Gradings at once are a load on one another, besides the loops: harder, and sooner done.
+Gradings at once are a load on one another, besides the loops: harder, and sooner done. Every loop and every grading is a
+session of its own, for Linux shares processors out among sessions first: loops in one session would take one share.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ LOOP = "while True: pass"
 
 @contextlib.contextmanager
 def _busy(loops: int) -> Iterator[None]:
-    processes = [subprocess.Popen([sys.executable, "-c", LOOP]) for _ in range(loops)]
+    processes = [subprocess.Popen([sys.executable, "-c", LOOP], start_new_session=True) for _ in range(loops)]
     try:
         yield
     finally:
@@ -36,17 +37,34 @@ def _busy(loops: int) -> Iterator[None]:
             process.wait()
 
 
-def _graded(only: tuple[str, ...], file: Path) -> tuple[dict[str, Any], float]:
-    """The reference's results.json but for its times, and the seconds that it took."""
-    command = [sys.executable, "-m", "autograder", "grade", "solutions", "--results", str(file)]
-    for id in only:
-        command += ["--only", id]
-    begin = time.monotonic()
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    seconds = time.monotonic() - begin
-    if ended.returncode:
-        return {"score": None, "said": ended.stdout[-2000:] + ended.stderr[-2000:]}, seconds
-    return without_times(json.loads(file.read_text())), seconds
+class Gradings:
+    """Gradings of the reference that go on; a context manager that ends them all when it is left early."""
+
+    def __init__(self, only: tuple[str, ...]) -> None:
+        self._options = [word for id in only for word in ("--only", id)]
+        self._running: set[subprocess.Popen[str]] = set()
+
+    def __enter__(self) -> Gradings:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in list(self._running):
+            process.terminate()
+
+    def run(self, file: Path) -> tuple[dict[str, Any], float]:
+        """The results.json of one but for its times, and the seconds that it took."""
+        command = [sys.executable, "-m", "autograder", "grade", "solutions", "--results", str(file), *self._options]
+        begin, pipe = time.monotonic(), subprocess.PIPE
+        with subprocess.Popen(
+            command, cwd=ROOT, stdout=pipe, stderr=pipe, text=True, start_new_session=True
+        ) as process:
+            self._running.add(process)
+            said = "".join(process.communicate())
+            self._running.discard(process)
+        seconds = time.monotonic() - begin
+        if process.returncode:
+            return {"score": None, "said": said[-4000:]}, seconds
+        return without_times(json.loads(file.read_text())), seconds
 
 
 def without_times(document: dict[str, Any]) -> dict[str, Any]:
@@ -69,9 +87,10 @@ def main(times: int, loops_per_core: int, at_once: int, only: tuple[str, ...]) -
         tempfile.TemporaryDirectory() as folder,
         _busy(loops_per_core * cores),
         ThreadPoolExecutor(at_once) as pool,
+        Gradings(only) as gradings,
     ):
         files = [Path(folder) / f"{number}.json" for number in range(times)]
-        for report, seconds in pool.map(lambda file: _graded(only, file), files):
+        for report, seconds in pool.map(gradings.run, files):
             reports.append(report)
             same = "the same report" if report == reports[0] else "ANOTHER REPORT"
             print(f"{len(reports)}: score {report['score']}, {same}, {seconds:.0f} s", flush=True)
