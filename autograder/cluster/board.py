@@ -109,12 +109,14 @@ def _texts(kind: str, api: str, file: str, function: str) -> tuple[bytes, ...]:
 
 
 class Board:
-    """The board of one group, for reading; the open file `fd` is handed to the ranks, and closed by whoever opened it."""
+    """The board of one group, for reading; the open file `fd` is handed to the ranks, and closed by whoever opened it.
+
+    It is read as a file: ranks may cut it short, and memory that is no longer there kills whoever looks at it.
+    """
 
     def __init__(self, fd: int, world_size: int) -> None:
         os.ftruncate(fd, size(world_size))
-        self._memory = mmap.mmap(fd, size(world_size))
-        self._world_size = world_size
+        self._fd, self._world_size = fd, world_size
 
     def read(self) -> list[Doing]:
         """What every rank is doing; a slot caught in the middle of a write comes back as it was best read."""
@@ -122,9 +124,8 @@ class Board:
 
     def _read(self, rank: int) -> Doing:
         for _ in range(20):
-            number, example, progress, state, peer, nbytes, line, nth, mask, *texts, again = _SLOT.unpack_from(
-                self._memory, rank * SLOT_SIZE
-            )
+            slot = os.pread(self._fd, _SLOT.size, rank * SLOT_SIZE).ljust(_SLOT.size, b"\0")
+            number, example, progress, state, peer, nbytes, line, nth, mask, *texts, again = _SLOT.unpack(slot)
             if number == again:
                 break
         if state != WAITING:
@@ -132,6 +133,3 @@ class Board:
         kind, api, file, function = (t.rstrip(b"\0").decode("utf-8", "replace") for t in texts)
         members = tuple(rank for rank in range(MASKED) if mask >> rank & 1)
         return Doing(example, progress, state, peer, nbytes, line, nth, members, kind, api, file, function)
-
-    def close(self) -> None:
-        self._memory.close()

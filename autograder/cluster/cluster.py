@@ -12,6 +12,7 @@ from autograder.cluster.group import RankGroup, ZygoteGone
 
 # Ranks kept warm at a time, 5 to 10 megabytes each; beyond that the groups unused for longest are ended.
 WARM_RANKS = 160
+LONGEST_ANSWER = 1 << 20
 FDS_A_MESSAGE = 200  # the kernel takes 253
 
 
@@ -100,7 +101,7 @@ class Cluster:
             socket.send_fds(command, [b" "], fds[:FDS_A_MESSAGE])
             fds = fds[FDS_A_MESSAGE:]
         socket.send_fds(command, [line], fds)
-        return json.loads(self._answers.readline())
+        return json.loads(self._answers.readline(LONGEST_ANSWER))
 
     def _bury(self) -> None:
         """Ends the zygote, if it has not ended, or been ended by a submission, already; its ranks end with it."""

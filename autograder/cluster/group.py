@@ -119,7 +119,6 @@ class RankGroup:
             control.close()
         if self._fabric is not None:
             self._fabric.close()
-        self._board.close()
         for file in self._files:
             file.close()
 
@@ -144,7 +143,7 @@ class RankGroup:
         handed = [theirs for _, theirs in pairs]
         fabric = []
         if self.backend == "sim":
-            self._fabric = SimulatedFabric(self.world_size)
+            self._fabric = SimulatedFabric(self.world_size, self._limits.sent_bytes)
             fabric = self._fabric.sockets()
             self._selector.register(self._fabric, selectors.EVENT_READ, SWITCH)
         self._alive = True
@@ -245,7 +244,15 @@ class RankGroup:
             ends[rank] = RankOutcome(rank=rank, end=end, detail=detail, **self._whereabouts(rank))
 
     def _samples(self) -> list[Sample]:
-        return msgspec.convert(self._order("sample", group=self._id), list[Sample])
+        """The zygote's word on every rank; a zygote that says anything else is not obeyed by the grader alone."""
+        try:
+            samples = msgspec.convert(self._order("sample", group=self._id), list[Sample])
+        except msgspec.ValidationError:
+            samples = []
+        if len(samples) != self.world_size:
+            self._renew()
+            raise ZygoteGone("the process that starts ranks talks nonsense: somebody else commands it")
+        return samples
 
     def _exit_status(self, rank: int) -> int | None:
         """The exit status of a rank whose socket has closed; it may take a moment to be known."""
@@ -263,7 +270,7 @@ class RankGroup:
         """The submission's lines in what faulthandler wrote, outermost first."""
         text = _ends_of(self._stacks[rank], STACK_READ)
         last = text.rpartition("(most recent call first):")[2]
-        frames = re.findall(r'File "([^"\n]+)", line (\d+) in (\S+)', last)
+        frames = re.findall(r'File "([^"\n]+)", line (\d{1,7}) in (\S+)', last)
         owned = [(f, int(n), name) for f, n, name in frames if f.startswith(f"{self.folder}/")]
         return tuple(SourceLine(f.removeprefix(f"{self.folder}/"), n, name) for f, n, name in reversed(owned))
 

@@ -27,10 +27,13 @@ class Network(msgspec.Struct, frozen=True):
 
 
 class SimulatedFabric:
-    """The switch of one group. It lives in the grader: what it says of an example is nothing that a rank could forge."""
+    """The switch of one group. It lives in the grader: what it says of an example is nothing that a rank could forge.
 
-    def __init__(self, world_size: int) -> None:
-        self._switch = Switch(world_size, topology.load(Network().topology))
+    `most` are the bytes that it takes from all ranks in one example.
+    """
+
+    def __init__(self, world_size: int, most: int) -> None:
+        self._switch = Switch(world_size, topology.load(Network().topology), most=most)
         self._ends: list[socket.socket] = []
 
     def sockets(self) -> list[socket.socket]:

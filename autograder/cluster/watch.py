@@ -37,7 +37,7 @@ class Watch:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._since = self._sampled = self._looked = time.monotonic()
+        self._began = self._since = self._sampled = self._looked = time.monotonic()
         self._asleep = 0.0
         self._progress: tuple[int, ...] | None = None
         self._cpu = 0.0
@@ -57,6 +57,8 @@ class Watch:
         rank has wanted anything of the grader since the last look: else they may be waiting for the grader.
         """
         now = time.monotonic()
+        if now - self._began > self._limits.example_seconds:
+            return dict.fromkeys(pending, End.STUCK)
         progress = tuple(doings[rank].progress for rank in sorted(pending))
         if progress != self._progress and now - self._sampled < SAMPLE_SECONDS:
             self._progress, self._since = progress, now

@@ -160,6 +160,7 @@ class Zygote:
             for fd in {*fds, *self._fds} - set(mine):
                 os.close(fd)
             process.die_with_parent()
+            process.shut(False)  # as GPU libraries want it, whose processes share memory
             run_rank(spec, mine)
             status = 0
         except BaseException:
@@ -218,6 +219,7 @@ def main() -> None:
     command, held, method, scratch, tier = int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:6]
     torch.set_num_threads(1)
     process.adopt_orphans()
+    process.shut()  # or a rank could take its socket, and command it
     if tier == sandbox.BUBBLEWRAP:  # elsewhere this would count all that the user runs
         resource.setrlimit(resource.RLIMIT_NPROC, (TASKS, TASKS))
     names = [driver.name for driver in pkgutil.iter_modules(drivers.__path__, "autograder.drivers.")]

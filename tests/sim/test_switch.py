@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from warm_ranks import once
 
+from autograder.fabric.sim import switch as switches
 from autograder.fabric.sim import topology, wire
 from autograder.fabric.sim.clock import real
 from autograder.fabric.sim.switch import Switch
@@ -96,6 +97,65 @@ def test_nothing_that_arrives_raises(noise, cut):
     talk(good[:cut] + noise)
     head = wire.pack(wire.Finish(0.0, ""))[:-1]
     talk(wire.LENGTHS.pack(len(noise), 0) + noise + head)
+
+
+def flooded(first, flood, world_size=2, most=None):
+    """The switch after rank 0 has sent all that it would take, and whether it still listens to that rank."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        switch = Switch(world_size, topology.load("laptop"), most=most)
+        switch.attach(0, ours)
+        theirs.setblocking(False)
+        theirs.send(first)
+        switch.on_ready()
+        view, looks = memoryview(flood), 0
+        while view and looks < 1000:
+            try:
+                view = view[theirs.send(view) :]
+            except OSError:
+                switch.on_ready()
+                looks += 1
+        switch.on_ready()
+        listens = 0 in switch._ports
+        switch.detach()
+    return switch, listens
+
+
+def test_a_flood_of_messages_ends():
+    flood = b"".join(wire.pack(msgspec.structs.replace(SEND, id=i), b"12345678") for i in range(3000))
+    switch, listens = flooded(SITE + GROUP, flood)
+    assert listens and switch.verdict is None
+    switch, listens = flooded(SITE + GROUP, flood, most=1 << 20)
+    assert not listens and "more than the 1,048,576 bytes" in switch.verdict.summary
+
+
+def test_a_flood_after_the_end_of_an_example_ends():
+    fault = SITE + wire.pack(wire.Fault("self", "to itself", 0.0, 0))
+    late = wire.pack(wire.Finish(0.0, ""))
+    for count, still in ((100, True), (100_000, False)):
+        switch, listens = flooded(fault, late * count, world_size=1)
+        assert switch.verdict.kind == "self" and listens == still
+
+
+def test_a_rank_that_asks_and_does_not_read_is_left_alone(monkeypatch):
+    monkeypatch.setattr(switches, "MAX_UNREAD", 1 << 16)
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        switch = Switch(2, topology.load("laptop"))
+        switch.attach(0, ours)
+        theirs.setblocking(False)
+        theirs.send(SITE + GROUP + wire.pack(SEND, b"12345678"))
+        question, asked = wire.pack(wire.Poll(0, 0.0, 0)), 0
+        while asked < 100_000:
+            try:
+                asked += theirs.send(question * 100) // len(question)
+            except BlockingIOError:
+                switch.on_ready()
+                if 0 not in switch._ports:
+                    break
+        assert 0 not in switch._ports and asked < 100_000
+        switch.on_ready()
+        switch.detach()
 
 
 def test_a_rank_that_does_not_read_stops_nobody():

@@ -26,6 +26,14 @@ from autograder.fabric.sim.wire import ITEM_SIZES, Garbled
 MAX_SITES = 1 << 16
 MAX_GROUPS = 1 << 12
 MAX_OPERATIONS = 1 << 22
+MAX_UNHEARD = 1 << 12  # messages of a rank that have come too late, after a verdict
+MAX_UNREAD = 1 << 28  # bytes that a rank leaves unread
+OVERHEAD = 1 << 8
+READS = 64  # of one rank at a time: the others have something to say, too
+
+
+class TooMuch(Garbled):
+    """More than a rank may send; it may make sense otherwise."""
 
 
 class _Port:
@@ -37,10 +45,14 @@ class _Port:
         self.unsent = bytearray()
         self.sites: list[Place] = []
         self.groups: list[Group] = []
+        self.unheard = 0
 
 
 class Switch:
-    """`delays` are an adversarial schedule; with a `seed` instead, one is drawn. `buffered`: sends need not wait."""
+    """`delays` are an adversarial schedule; with a `seed` instead, one is drawn. `buffered`: sends need not wait.
+
+    `most` are the bytes that all ranks may send in one example, each message counted as `OVERHEAD` more (None: any number).
+    """
 
     def __init__(
         self,
@@ -50,10 +62,12 @@ class Switch:
         buffered: bool = False,
         seed: int | None = None,
         delays: Delays = NONE,
+        most: int | None = None,
     ) -> None:
-        self.world_size, self.topology = world_size, topology
+        self.world_size, self.topology, self._most = world_size, topology, most
         self._ports: dict[int, _Port] = {}
         self._groups: dict[tuple[str, tuple[int, ...]], Group] = {}
+        self._hung_up: list[int] = []
         self._selector = selectors.DefaultSelector()
         self.reset(buffered=buffered, seed=seed, delays=delays)
 
@@ -64,7 +78,7 @@ class Switch:
 
         `emptied`: nothing but zeros is passed on, as if every rank had sent those.
         """
-        self._emptied = emptied
+        self._emptied, self._taken = emptied, 0
         if seed is not None:
             delays = _drawn(seed, self.topology)
         self._simulation = Simulation(self.world_size, self.topology, self._answer, buffered=buffered, delays=delays)
@@ -84,18 +98,18 @@ class Switch:
         return self._selector.fileno()
 
     def on_ready(self) -> list[int]:
-        """Takes in what has arrived and decides what can be decided. Never blocks.
+        """Takes in what has arrived and decides what can be decided. Never blocks, nor reads for long.
 
         Returns the ranks whose connections have been closed from the other side since the last call.
         """
-        closed = []
+        self._hung_up = []
         for key, events in self._selector.select(0):
-            if events & selectors.EVENT_WRITE:
+            if events & selectors.EVENT_WRITE and key.data in self._ports:
                 self._flush(key.data)
-            if events & selectors.EVENT_READ and not self._read(key.data):
-                closed.append(key.data)
+            if events & selectors.EVENT_READ and key.data in self._ports:
+                self._read(key.data)
         self._simulation.advance()
-        return closed
+        return self._hung_up
 
     def finished(self, rank: int) -> None:
         """The rank's part of the example is over, whether or not it has said so itself."""
@@ -138,13 +152,14 @@ class Switch:
     # Connections
 
     def _drain(self, rank: int) -> None:
-        if rank in self._ports:
-            self._read(rank)
+        """Takes in all that the rank has sent."""
+        while rank in self._ports and not self._read(rank):
+            continue
 
     def _read(self, rank: int) -> bool:
-        """Takes in what the rank has sent; whether its connection is still open."""
+        """Takes in some of what the rank has sent; whether that was all that there is so far."""
         port = self._ports[rank]
-        while True:
+        for _ in range(READS):
             try:
                 data = port.connection.recv(wire.READ)
             except (BlockingIOError, InterruptedError):
@@ -153,27 +168,32 @@ class Switch:
                 data = b""
             if not data:
                 self._close(rank)
-                return False
+                self._hung_up.append(rank)
+                return True
             try:
                 for message, body in port.inbox.feed(data):
                     self._take(rank, port, message, body)
             except Garbled as error:
                 self._close(rank)
-                self._garbled(rank, str(error))
+                self._garbled(rank, error)
                 return True
-            if len(data) < wire.READ:
+            if len(data) < wire.READ or rank not in self._ports:
                 return True
+        return False
 
     def _close(self, rank: int) -> None:
         """Listens to the rank no more."""
-        connection = self._ports.pop(rank).connection
-        self._selector.unregister(connection)
+        port = self._ports.pop(rank, None)
+        if port is not None:
+            self._selector.unregister(port.connection)
 
     def _answer(self, rank: int, message: wire.ToRank, body: bytes) -> None:
         port = self._ports.get(rank)
         if port is not None:
             port.unsent += wire.pack(message, body)
             self._flush(rank)
+            if len(port.unsent) > MAX_UNREAD + len(body):
+                self._close(rank)  # it does not listen, and asks on and on
 
     def _flush(self, rank: int) -> None:
         """Sends what the rank's socket takes; the selector tells when it takes more."""
@@ -194,6 +214,9 @@ class Switch:
     def _take(self, rank: int, port: _Port, message: wire.FromRank, body: bytes) -> None:
         """One message of a rank. Raises Garbled if it makes no sense."""
         kind = type(message)
+        self._taken += OVERHEAD + len(body)
+        if self._most is not None and self._taken > self._most:
+            raise TooMuch(f"more than the {self._most:,} bytes that one example may send")
         if kind is wire.Site:
             _expect(message.id == len(port.sites) < MAX_SITES, "a place out of turn")
             port.sites.append(Place(message.api, message.file, message.line, message.function))
@@ -204,6 +227,8 @@ class Switch:
             return
         state, simulation = self._simulation.ranks[rank], self._simulation
         if simulation.verdict is not None:
+            port.unheard += 1
+            _expect(port.unheard < MAX_UNHEARD, "more and more after the end of the example")
             if kind in (wire.Wait, wire.Poll, wire.Fault):
                 self._answer(rank, wire.Stop(simulation.verdict.kind, str(simulation.verdict)), b"")
             return
@@ -243,9 +268,10 @@ class Switch:
         _expect(message.group < len(port.groups), "an unknown group")
         return Operation(rank, count, kind, port.groups[message.group], _place(port, message.site), message.clock)
 
-    def _garbled(self, rank: int, what: str) -> None:
+    def _garbled(self, rank: int, error: Garbled) -> None:
         if self._simulation.verdict is None:
-            summary = f"Rank {rank} sent {what} to the simulated switch, past torch.distributed."
+            road = "" if isinstance(error, TooMuch) else ", past torch.distributed"
+            summary = f"Rank {rank} sent {error} to the simulated switch{road}."
             self._simulation.stop(Verdict(verdict.GARBLED, summary, (rank,), ()))
 
 
