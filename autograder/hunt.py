@@ -8,6 +8,7 @@ from collections.abc import Callable
 from autograder.assignment import Budget
 from autograder.checks.example import Example, Mismatch
 from autograder.cluster.board import WAITING
+from autograder.cluster.group import GroupFailed
 from autograder.cluster.outcome import End, Outcome
 from autograder.report.model import Failure, Status
 
@@ -31,6 +32,9 @@ class KitFault(Exception):
     """Something of the kit's own is wrong; nobody's submission is."""
 
 
+KIT = (KitFault, GroupFailed)
+
+
 class Hunt:
     """Keeps hypothesis's search for a smaller failure within a budget, and remembers how each example went.
 
@@ -40,7 +44,7 @@ class Hunt:
 
     def __init__(self, attempt: Callable[[Example], None], weight: int = 1, budget: float = BUDGET) -> None:
         self._attempt, self._weight = attempt, weight
-        self._ends: dict[Example, Found | KitFault | None] = {}
+        self._ends: dict[Example, Exception | None] = {}
         self._left = budget
         self._failing: Found | None = None
         self._has_failed = False
@@ -68,17 +72,17 @@ class Hunt:
         if end is not None:
             raise end
 
-    def _end(self, example: Example) -> Found | KitFault | None:
+    def _end(self, example: Example) -> Exception | None:
         try:
             self._attempt(example)
         except Found as found:
             self._has_failed = True
             self._left -= found.cost * self._weight
             return found
-        except KitFault as fault:
+        except Exception as error:
             self._has_failed = True
-            self._left = 0  # nothing smaller is looked for: the kit's own contradiction has been seen
-            return fault
+            self._left = 0  # nothing smaller is looked for: the kit has failed, or contradicted itself
+            return error if isinstance(error, KIT) else KitFault(f"{type(error).__name__} in the grader: {error}")
         if self._has_failed:
             self._left -= self._weight
         return None

@@ -12,9 +12,10 @@ from typing import TypeVar
 
 import msgspec
 
+from autograder.cluster.messages import Count
 from autograder.cluster.outcome import RankOutcome
 
-Begun = tuple[int, int, int, int]
+Begun = tuple[Count, Count, Count, Count]
 Row = tuple[str, str, str, str]
 
 
@@ -36,7 +37,7 @@ class Timing(msgspec.Struct):
     """bandwidth.timing: the text of the number of seconds, and how often the collective was called."""
 
     seconds: str
-    calls: int
+    calls: Count
 
 
 class Rows(msgspec.Struct):
@@ -62,7 +63,7 @@ class Replaced(msgspec.Struct):
 class Wrapped(msgspec.Struct):
     """data_parallel.forward: how often the module's hook ran in each call; whether the module can still be reached."""
 
-    hooks: tuple[int, int, int]
+    hooks: tuple[Count, Count, Count]
     module: bool
 
 
@@ -79,18 +80,18 @@ class BothWays(msgspec.Struct):
     A module with other parameters than its share says nothing but their shapes.
     """
 
-    forward: int = 0
-    backward: int = 0
+    forward: Count = 0
+    backward: Count = 0
     refuses: bool = False
-    parameters: dict[str, list[int]] = {}
+    parameters: dict[str, list[Count]] = {}
 
 
 class Started(msgspec.Struct):
     """tensor_parallel.start: of two layers the shapes of their parameters and the elements that they keep."""
 
-    parameters: tuple[dict[str, list[int]], dict[str, list[int]]]
-    kept: tuple[int, int]
-    largest: int
+    parameters: tuple[dict[str, list[Count]], dict[str, list[Count]]]
+    kept: tuple[Count, Count]
+    largest: Count
     refuses: bool = False
 
 
@@ -99,7 +100,7 @@ class Split(msgspec.Struct):
 
     raised: str | None = None
     type: str = ""
-    entries: list[tuple[str, list[int]]] = []
+    entries: list[tuple[str, list[Count]]] = []
 
 
 class Forwarded(msgspec.Struct):

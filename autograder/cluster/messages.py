@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import socket
 import struct
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import safetensors
@@ -22,11 +22,15 @@ class Garbled(Exception):
     """What arrived is not a message of ours: too large, cut short or malformed."""
 
 
+# A number that a rank tells of: no longer than it takes to print, and none that a sum could make so.
+Count = Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]
+
+
 class SourceLine(msgspec.Struct, frozen=True, array_like=True):
     """A line of the submission: file relative to its folder, line number, function, text of the line."""
 
     file: str
-    line: int
+    line: Count
     function: str
     text: str = ""
 
@@ -41,14 +45,14 @@ class Operation(msgspec.Struct, frozen=True, array_like=True):
 
     kind: str
     api: str
-    peer: int
-    nbytes: int
-    tag: int
-    group: tuple[int, ...]
+    peer: Count
+    nbytes: Count
+    tag: Count
+    group: tuple[Count, ...]
     start: float
     end: float
     file: str
-    line: int
+    line: Count
 
 
 class Raised(msgspec.Struct, frozen=True):

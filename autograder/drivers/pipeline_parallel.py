@@ -13,6 +13,8 @@ from torch import Tensor, nn
 from autograder.cluster.rank import Context
 from autograder.drivers.networks import LOSSES, build
 
+MANY = 2**53  # more than a reply can tell of
+
 
 class Notes:
     """Forwards and backwards of a stage as they happen, by step: [["forward", "backward", ...], ...].
@@ -61,8 +63,10 @@ def split(context: Context) -> tuple[Any, dict[str, Any]]:
 
 
 def _range(entry: Any) -> list[Any]:
-    bounds = [entry.start, entry.stop, entry.step] if type(entry) is range else []
-    return [type(entry).__name__, bounds]
+    if type(entry) is not range:
+        return [type(entry).__name__, []]
+    bounds = [entry.start, entry.stop, entry.step]
+    return ["range", bounds] if all(abs(bound) < MANY for bound in bounds) else ["range of numbers beyond 2**53", []]
 
 
 def forward(context: Context) -> tuple[Any, dict[str, Any]]:
