@@ -10,13 +10,15 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
+import torch
+
 from autograder.fabric.recorder import Recorder
 
 
 class Refusals(importlib.abc.MetaPathFinder):
     """What a rank's present example refuses, by dotted name ("torch.nn.parallel.DistributedDataParallel").
 
-    A class is guarded at its constructor, which subclasses call as well. A module that nobody has imported yet is guarded
+    A class is guarded at its constructor, which subclasses call as well, and a function of autograd at its forward. A module that nobody has imported yet is guarded
     when somebody does: importing all of torch's parallel wrappers in advance would cost seconds.
     """
 
@@ -54,7 +56,9 @@ class Refusals(importlib.abc.MetaPathFinder):
             if owner != module.__name__ or thing is None:
                 continue
             self._guarded.add(name)
-            if isinstance(thing, type):
+            if isinstance(thing, type) and issubclass(thing, torch.autograd.Function):
+                thing.forward = staticmethod(self._guard(thing.forward, name))  # type: ignore[method-assign]
+            elif isinstance(thing, type):
                 thing.__init__ = self._guard(thing.__init__, name)  # type: ignore[misc]
             else:
                 setattr(module, attribute, self._guard(thing, name))
@@ -68,4 +72,5 @@ class Refusals(importlib.abc.MetaPathFinder):
                 )
             return function(*args, **kwargs)
 
+        del guarded.__wrapped__  # the way around
         return guarded
