@@ -39,7 +39,8 @@ class Attack(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An attack.toml: the number in the list of attacks, and what the report says (`says`, a pattern) and must not say.
 
     `tiers` are those that can hold it. Without a sandbox it is tried in a thorough run, or always with `both`.
-    `shared` is a module of attacks/shared/ that several submissions hand in as theirs.
+    `shared` is a module of attacks/shared/ that several submissions hand in as theirs; with `upon_the_reference` the
+    reference's module comes first, and the attack's own definitions after it.
     """
 
     number: int
@@ -51,6 +52,7 @@ class Attack(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tiers: tuple[str, ...] = ("bubblewrap", "plain")
     both: bool = False
     shared: str = ""
+    upon_the_reference: bool = False
 
 
 def _attacks() -> list[Any]:
@@ -99,6 +101,9 @@ def test_an_attack_earns_nothing_and_harms_nothing(
     shutil.copytree(folder, submission)
     if attack.shared:
         shutil.copy(ATTACKS / "shared" / attack.shared, submission)
+    if attack.upon_the_reference:
+        module = submission / f"{attack.problem}.py"
+        module.write_text((ROOT / "solutions" / module.name).read_text() + "\n\n" + module.read_text())
     there = set(os.listdir(submission))
     cluster = clusters(tier)
     with socket.create_server(("127.0.0.1", 0)) as server:

@@ -6,6 +6,7 @@ from autograder.checks.example import Mismatch
 from autograder.checks.examples.pipeline_parallel import Forward, Staged, Train
 from autograder.checks.judges.pipeline_parallel import gradients, outputs, stepped
 from autograder.checks.judges.stages import counted, members
+from autograder.cluster.messages import Operation
 from autograder.cluster.outcome import Outcome, RankOutcome
 from autograder.report.model import RankView
 
@@ -35,7 +36,7 @@ def _all_forwards_first(example: Train, ranks: list[RankOutcome], orders: list[l
 
 
 def _few_in_flight(example: Train, ranks: list[RankOutcome], orders: list[list[str]]) -> Mismatch | None:
-    peaks = [_peak(order) for order in orders]
+    peaks = [max(_peak(order), _seen(example, stage, ranks)) for stage, order in enumerate(orders)]
     limits = [example.stages - stage for stage in range(example.stages)]
     over = [peak > limit for peak, limit in zip(peaks, limits, strict=True)]
     if not any(over):
@@ -67,6 +68,47 @@ def _peak(order: list[str]) -> int:
     return peak
 
 
+def _seen(example: Train, stage: int, ranks: list[RankOutcome]) -> int:
+    """In flight by the record of messages, at the least: sent to the next stage, and nothing come back for it yet."""
+    if stage == example.stages - 1:
+        return 0
+    sends, back = _to(ranks[stage], ranks[stage + 1].rank), _from(ranks[stage], ranks[stage + 1].rank)
+    more = len(sends) - example.num_micro_batches * len(example.batch_sizes)  # messages about something else
+    peaks = [number - sum(0 <= op.end <= send.start for op in back) for number, send in enumerate(sends, 1)]
+    return max(peaks, default=0) - more
+
+
+def _to(rank: RankOutcome, peer: int) -> list[Operation]:
+    """The rank's messages to another, as they were sent."""
+    return sorted((op for op in rank.operations if op.kind == "send" and op.peer == peer), key=lambda op: op.start)
+
+
+def _from(rank: RankOutcome, peer: int) -> list[Operation]:
+    return [op for op in rank.operations if op.kind == "recv" and op.peer == peer]
+
+
+def _too_early(example: Staged, count: int, ranks: list[RankOutcome]) -> Mismatch | None:
+    """Work that no stage can have done by then: the nth message to the next stage, or to the one before, leaves too soon.
+
+    Messages about something else may be among them; the last `count` cannot leave sooner than those that there have to be.
+    """
+    forward, backward = example.cost
+    for stage, rank in enumerate(ranks):
+        ahead = [(stage + number) * forward for number in range(1, count + 1)]
+        way_back = example.stages * forward + (example.stages - stage) * backward
+        behind = [way_back + number * backward for number in range(count)]
+        for peer, bounds in ((stage + 1, ahead), (stage - 1, behind)):
+            sends = _to(rank, ranks[peer].rank)[-count:] if 0 <= peer < len(ranks) else []
+            for number, (send, bound) in enumerate(zip(sends, bounds, strict=False)):
+                if send.start < 0.99 * bound:
+                    return Mismatch(
+                        headline=f"rank {rank.rank} sends the result of micro-batch {number} to rank {ranks[peer].rank} "
+                        f"after {send.start:.4g} s; the stages on its way need {bound:.4g} s",
+                        hints=("a stage takes the time of its layers: call it, and let it run",),
+                    )
+    return None
+
+
 def _show_order(order: list[str]) -> str:
     """F F B B; the letters are those of the chapter's pictures."""
     return " ".join("F" if kind == "forward" else "B" for kind in order)
@@ -81,7 +123,7 @@ def overlap(example: Forward, outcome: Outcome) -> Mismatch | None:
     seconds = [outcome.seconds[rank] for rank in example.ranks]
     least = (count + example.stages - 1) * forward
     if abs(max(seconds) - least) <= 0.01 * least:
-        return None
+        return _too_early(example, count, members(example, outcome))
     return Mismatch(
         headline=f"right outputs, too late: they took {max(seconds):.4g} s, and (M + p - 1) f = {least:g} s is due",
         ranks=_time_rows(example, seconds, count * forward),
@@ -102,7 +144,7 @@ def bubble(example: Train, outcome: Outcome) -> Mismatch | None:
     busy = count * sum(example.cost)
     share, due = 1 - busy / max(*seconds, 1e-9), (stages - 1) / (count + stages - 1)
     if abs(share - due) <= 0.01:
-        return None
+        return _too_early(example, count, members(example, outcome))
     return Mismatch(
         headline=f"the bubble is {share:.3f} of the time, where (p - 1) / (M + p - 1) = {due:.3f} is due",
         ranks=_time_rows(

@@ -29,7 +29,7 @@ def shards(example: Start, outcome: Outcome) -> Mismatch | None:
         if mismatch is not None:
             return mismatch
     return (
-        _whole_weight(example, words)
+        _whole_weight(example, outcome, words)
         or _unfit(example, outcome)
         or _drawn_alike(example, outcome)
         or _distribution(example, outcome)
@@ -38,11 +38,13 @@ def shards(example: Start, outcome: Outcome) -> Mismatch | None:
     )
 
 
-def _whole_weight(example: Start, words: Sequence[said.Started]) -> Mismatch | None:
+def _whole_weight(example: Start, outcome: Outcome, words: Sequence[said.Started]) -> Mismatch | None:
     """Nothing larger than the share is made, or kept."""
     share = math.prod(example.sizes) // example.size
     for rank, of_rank in enumerate(words):
         kept, largest = max(of_rank.kept), max(of_rank.largest, *of_rank.kept)
+        if min(of_rank.largest, *of_rank.kept) < share:
+            raise said.Unreadable(outcome.ranks[rank])  # nobody makes and keeps a share in less room
         if largest <= share:
             continue
         what = "keeps more than its share of the weight" if kept > share else "makes more than its share of the weight"

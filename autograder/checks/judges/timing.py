@@ -34,7 +34,7 @@ def timed(omission: str, count_calls: bool = False) -> Judge:
         truth = {rank: example.truth(rank) for rank in got}
         wrong = {rank for rank in got if not close(got[rank], truth[rank], WITHIN)}
         if not wrong:
-            return None
+            return _uncalled(example, outcome, truth)
         first = min(wrong)
         rows = tuple(
             RankView(rank=rank, got=_ms(got[rank]), expected=_ms(truth[rank]), wrong=rank in wrong) for rank in got
@@ -69,6 +69,19 @@ def _miscounted(example: Timing, calls: dict[int, int], omission: str) -> Mismat
         ranks=rows,
         hints=(omission,),
     )
+
+
+def _uncalled(example: Timing, outcome: Outcome, truth: dict[int, float]) -> Mismatch | None:
+    """By the switch's record, the calls that were measured have been made, and have taken their time."""
+    for rank, seconds in truth.items():
+        made = [op for op in outcome.ranks[rank].operations if op.kind == "all_reduce" and op.nbytes == example.nbytes]
+        few = example.nbytes and example.size > 1 and len(made) < example.iterations
+        if few or outcome.seconds[rank] < (1 - WITHIN) * example.iterations * seconds:
+            return Mismatch(
+                headline=f"rank {rank} tells the right time of {example.iterations} calls that it has not made",
+                hints=("seconds are to be measured: whatever is known of a call beforehand is no measurement",),
+            )
+    return None
 
 
 def _plausible(example: Timing, got: dict[int, float], texts: dict[int, str]) -> Mismatch | None:

@@ -20,6 +20,7 @@ from autograder.fabric.sim.topology import Link
 from autograder.report.model import RankView
 
 ALLOWED = 1.1  # of the bound on a step's time
+WITHIN = 0.01  # of what a step takes at least
 SLACK_BYTES = 8  # a parameter: for a message that tells other ranks which parameters were used
 
 
@@ -118,11 +119,14 @@ def _parameters(example: Training, outcome: Outcome, number: int, step: Step) ->
 
 
 def _words(example: Training, rank: RankOutcome) -> said.Trained:
-    """What the rank said of its steps, in which operations have begun one after another."""
+    """What the rank said of its steps, in which all operations but the first few have begun, one after another."""
     steps = len(example.rows)
     words = said.by(rank, said.Trained, begun=steps, seconds=steps)
-    moments = [0, *(moment for of_step in words.begun for moment in of_step), len(rank.operations)]
-    if moments != sorted(moments):
+    moments = [moment for of_step in words.begun for moment in of_step]
+    between = zip(words.begun, words.begun[1:], strict=False)
+    if moments != sorted(moments) or moments[0] < 0 or moments[-1] != len(rank.operations):
+        raise said.Unreadable(rank)
+    if any(before[-1] != after[0] for before, after in between):
         raise said.Unreadable(rank)
     return words
 
@@ -219,6 +223,9 @@ def overlapped(link: Link, example: Training, outcome: Outcome) -> Mismatch | No
                 op.nbytes for op in outcome.ranks[number].operations[start:stop] if op.nbytes <= SLACK_BYTES * layers
             ]
             bound = last + sum(all_reduce_seconds(nbytes, example.size, link) for nbytes in small[:1])
+            mismatch = _too_fast(example, outcome.ranks[number], seconds, start, stop)
+            if mismatch is not None:
+                return mismatch
             if seconds > ALLOWED * bound:
                 return Mismatch(
                     headline=f"step {step + 1} takes {seconds * 1e6:.0f} us on rank {number} until "
@@ -237,6 +244,26 @@ def overlapped(link: Link, example: Training, outcome: Outcome) -> Mismatch | No
                         "async_op=True, and wait in finish only",
                     ),
                 )
+    return None
+
+
+def _too_fast(example: Training, rank: RankOutcome, seconds: float, start: int, stop: int) -> Mismatch | None:
+    """What the switch has seen of a step: its buckets leave one after another, and it lasts as long as they take."""
+    buckets = [op for op in rank.operations[start:stop] if op.nbytes > SLACK_BYTES * len(example.layers)]
+    if not buckets:
+        raise said.Unreadable(rank)
+    first, last = min(op.start for op in buckets), max(op.start for op in buckets)
+    least = max(len(example.layers) * example.compute, max(op.end for op in buckets) - first)
+    if seconds < (1 - WITHIN) * least:
+        return Mismatch(
+            headline=f"rank {rank.rank} tells {seconds * 1e6:.0f} us of a step of {least * 1e6:.0f} us at least"
+        )
+    if last - first < example.compute:
+        return Mismatch(
+            headline=f"rank {rank.rank} launches all buckets at about one moment, though their gradients are ready one "
+            f"after the other, {example.compute * 1e6:.0f} us apart",
+            hints=("launch each bucket as soon as its gradients are ready, while backward goes on",),
+        )
     return None
 
 
