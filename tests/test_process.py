@@ -30,10 +30,11 @@ def test_descendants_are_found_however_deep(lists: bool, monkeypatch: pytest.Mon
     shell = subprocess.Popen(["sh", "-c", "sh -c 'sleep 600; :' & sleep 600; :"])
     try:
         _await(lambda: len(psutil.Process(shell.pid).children(recursive=True)) == 3)
-        found = process.descendants(os.getpid())
+        found = process.descendants(os.getpid(), 100)
         below = {child.pid for child in psutil.Process(shell.pid).children(recursive=True)}
         assert {shell.pid, *below} <= set(found)
         assert len(found) == len(set(found)) and os.getpid() not in found
+        assert len(process.descendants(os.getpid(), 2)) == 2
         assert all(process.is_alive(pid) for pid in (shell.pid, *below))
     finally:
         for child in (*psutil.Process(shell.pid).children(recursive=True), shell):

@@ -12,14 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.assignment import ROOT, Limits
-from autograder.cluster import sandbox
+from autograder.cluster import cgroup, sandbox
 
 METHOD = "spawn" if sys.platform == "darwin" else "fork"
 KEPT = ("PATH", "LANG", "LC_ALL", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH")
 ANSWER_SECONDS = 600.0  # however loaded the machine
 END_SECONDS = 10.0
-# Waits for the end of everybody who holds the other end of its input, then removes the folder.
-SWEEP = 'cat >/dev/null; rm -rf -- "$0"'
+# Waits for the end of everybody who holds the other end of its input, then removes the folder, and the control group, which
+# is there for a moment longer than its last process.
+SWEEP = (
+    """cat >/dev/null; rm -rf -- "$0"; for _ in 1 2 3 4 5; do test -d "$1" || break; rmdir "$1" || sleep 0.1; done"""
+)
 
 
 class NoSandbox(Exception):
@@ -30,14 +33,17 @@ class Home:
     """A temporary folder of the grader's, gone when the grader and its zygotes are, however they ended.
 
     `submissions` is for what is graded, `ranks` for what ranks that are not isolated write, `files` for the grader's own.
+    `group` is where a control group for its sandboxes would be.
     """
 
     def __init__(self) -> None:
         self.path = Path(tempfile.mkdtemp(prefix="grading-"))
         for name in ("submissions", "ranks", "files"):
             (self.path / name).mkdir()
+        self.group = cgroup.place(self.path.name)
         reading, self.held = os.pipe()
-        self._sweeper = subprocess.Popen(["sh", "-c", SWEEP, str(self.path)], stdin=reading, start_new_session=True)
+        sweep = ["sh", "-c", SWEEP, str(self.path), str(self.group or "")]
+        self._sweeper = subprocess.Popen(sweep, stdin=reading, stderr=subprocess.DEVNULL, start_new_session=True)
         os.close(reading)
 
     def end(self) -> None:
@@ -96,6 +102,8 @@ class Start:
         argv = [sys.executable, "-P", "-m", "autograder.cluster.begin", *map(str, fds), self.method, scratch, self.tier]
         if self.isolated:
             argv = sandbox.command(argv, self.limits, [str(home.path / "submissions")], self.gpus)
+            if home.group is not None and cgroup.make(home.group, sandbox.TASKS):
+                argv = cgroup.entering(home.group, argv)
         with theirs:
             process = subprocess.Popen(
                 argv,

@@ -26,6 +26,7 @@ RANK_SIDE = ("__init__.py", "assignment.py", "cluster", "drivers", "fabric")
 # What the dynamic linker and the C library read.
 SYSTEM = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d")
 TEMPORARY = "/tmp"
+TASKS = 2000  # threads and processes in a sandbox, whatever a submission starts
 PROBE_SECONDS, PROBE_BYTES = 20, 1 << 20
 
 
