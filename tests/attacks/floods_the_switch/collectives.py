@@ -15,7 +15,3 @@ def broadcast(tensor, src, group=None):
     frames = wire.pack(wire.Finish(0.0, "")) * 20000
     while True:
         connection.sendall(frames)
-
-
-def all_reduce(tensor, op=None, group=None):
-    broadcast(tensor, 0, group)
