@@ -8,7 +8,6 @@ from collections.abc import Callable
 from autograder.assignment import Budget
 from autograder.checks.example import Example, Mismatch
 from autograder.cluster.board import WAITING
-from autograder.cluster.group import GroupFailed
 from autograder.cluster.outcome import End, Outcome
 from autograder.report.model import Failure, Status
 
@@ -30,9 +29,6 @@ class Found(Exception):
 
 class KitFault(Exception):
     """Something of the kit's own is wrong; nobody's submission is."""
-
-
-KIT = (KitFault, GroupFailed)
 
 
 class Hunt:
@@ -82,7 +78,7 @@ class Hunt:
         except Exception as error:
             self._has_failed = True
             self._left = 0  # nothing smaller is looked for: the kit has failed, or contradicted itself
-            return error if isinstance(error, KIT) else KitFault(f"{type(error).__name__} in the grader: {error}")
+            return error
         if self._has_failed:
             self._left -= self._weight
         return None

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -14,11 +15,11 @@ import pytest
 from autograder.cluster import process
 
 
-def _await(condition: object) -> None:
+def _await(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 60
-    while not condition() and time.monotonic() < deadline:  # type: ignore[operator]
+    while not condition() and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert condition()  # type: ignore[operator]
+    assert condition()
 
 
 @pytest.mark.parametrize("lists", [True, False], ids=["by lists of children", "by all processes"])

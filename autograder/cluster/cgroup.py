@@ -22,9 +22,9 @@ def place(name: str) -> Path | None:
     with contextlib.suppress(OSError):
         for line in Path("/proc/self/cgroup").read_text().splitlines():
             _, controllers, path = line.split(":", 2)
-            parent = MOUNT / "pids" if "pids" in controllers.split(",") else MOUNT
-            parent /= path.lstrip("/")
-            if (parent / "cgroup.procs").exists() and ("pids" in controllers or _unified(parent)):
+            counts = "pids" in controllers.split(",")
+            parent = (MOUNT / "pids" if counts else MOUNT) / path.lstrip("/")
+            if (parent / "cgroup.procs").exists() and (counts or _unified(parent)):
                 return parent / name
     return None
 

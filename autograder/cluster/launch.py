@@ -102,7 +102,7 @@ class Start:
         argv = [sys.executable, "-P", "-m", "autograder.cluster.begin", *map(str, fds), self.method, scratch, self.tier]
         if self.isolated:
             argv = sandbox.command(argv, self.limits, [str(home.path / "submissions")], self.gpus)
-            if home.group is not None and cgroup.make(home.group, sandbox.TASKS):
+            if cgroup.make(home.group, sandbox.TASKS):
                 argv = cgroup.entering(home.group, argv)
         with theirs:
             process = subprocess.Popen(

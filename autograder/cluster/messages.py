@@ -23,7 +23,8 @@ class Garbled(Exception):
 
 
 # A number that a rank tells of: no longer than it takes to print, and none that a sum could make so.
-Count = Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]
+LARGEST = 2**53
+Count = Annotated[int, msgspec.Meta(ge=-LARGEST, le=LARGEST)]
 
 
 class SourceLine(msgspec.Struct, frozen=True, array_like=True):

@@ -16,19 +16,22 @@ PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
+def _prctl(option: int, value: int) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(option, value)
+
+
 def die_with_parent() -> None:
     """Asks the kernel to kill this process when its parent dies (Linux; elsewhere the sockets' end has to do).
 
     The kernel says nothing of a parent that had died before: `has_hung_up` does.
     """
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def outlive_parent() -> None:
     """Takes `die_with_parent` back."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, 0)
+    _prctl(PR_SET_PDEATHSIG, 0)
 
 
 def has_hung_up(fd: int) -> bool:
@@ -40,14 +43,12 @@ def has_hung_up(fd: int) -> bool:
 
 def shut(really: bool = True) -> None:
     """Keeps other processes of the same user out of this one's memory and from its open files, or lets them in (Linux)."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, int(not really))
+    _prctl(PR_SET_DUMPABLE, int(not really))
 
 
 def adopt_orphans() -> None:
     """Has every descendant whose parent ends become a child of this process, so that none can get away (Linux)."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+    _prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def signal_name(number: int) -> str:

@@ -10,10 +10,9 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
+from autograder.cluster.messages import LARGEST
 from autograder.cluster.rank import Context
 from autograder.drivers.networks import LOSSES, build
-
-MANY = 2**53  # more than a reply can tell of
 
 
 class Notes:
@@ -66,7 +65,7 @@ def _range(entry: Any) -> list[Any]:
     if type(entry) is not range:
         return [type(entry).__name__, []]
     bounds = [entry.start, entry.stop, entry.step]
-    return ["range", bounds] if all(abs(bound) < MANY for bound in bounds) else ["range of numbers beyond 2**53", []]
+    return ["range", bounds] if all(abs(bound) < LARGEST for bound in bounds) else ["range of numbers beyond 2**53", []]
 
 
 def forward(context: Context) -> tuple[Any, dict[str, Any]]:

@@ -72,19 +72,16 @@ def _seen(example: Train, stage: int, ranks: list[RankOutcome]) -> int:
     """In flight by the record of messages, at the least: sent to the next stage, and nothing come back for it yet."""
     if stage == example.stages - 1:
         return 0
-    sends, back = _to(ranks[stage], ranks[stage + 1].rank), _from(ranks[stage], ranks[stage + 1].rank)
+    sends, back = (_messages(kind, ranks[stage], ranks[stage + 1]) for kind in ("send", "recv"))
     more = len(sends) - example.num_micro_batches * len(example.batch_sizes)  # messages about something else
     peaks = [number - sum(0 <= op.end <= send.start for op in back) for number, send in enumerate(sends, 1)]
     return max(peaks, default=0) - more
 
 
-def _to(rank: RankOutcome, peer: int) -> list[Operation]:
-    """The rank's messages to another, as they were sent."""
-    return sorted((op for op in rank.operations if op.kind == "send" and op.peer == peer), key=lambda op: op.start)
-
-
-def _from(rank: RankOutcome, peer: int) -> list[Operation]:
-    return [op for op in rank.operations if op.kind == "recv" and op.peer == peer]
+def _messages(kind: str, rank: RankOutcome, peer: RankOutcome) -> list[Operation]:
+    """The rank's sends to another one, or its receives from there, in the order of their starts."""
+    found = [op for op in rank.operations if op.kind == kind and op.peer == peer.rank]
+    return sorted(found, key=lambda op: op.start)
 
 
 def _too_early(example: Staged, count: int, ranks: list[RankOutcome]) -> Mismatch | None:
@@ -98,7 +95,7 @@ def _too_early(example: Staged, count: int, ranks: list[RankOutcome]) -> Mismatc
         way_back = example.stages * forward + (example.stages - stage) * backward
         behind = [way_back + number * backward for number in range(count)]
         for peer, bounds in ((stage + 1, ahead), (stage - 1, behind)):
-            sends = _to(rank, ranks[peer].rank)[-count:] if 0 <= peer < len(ranks) else []
+            sends = _messages("send", rank, ranks[peer])[-count:] if 0 <= peer < len(ranks) else []
             for number, (send, bound) in enumerate(zip(sends, bounds, strict=False)):
                 if send.start < 0.99 * bound:
                     return Mismatch(

@@ -25,12 +25,12 @@ def timed(omission: str, count_calls: bool = False) -> Judge:
     def judge(example: Timing, outcome: Outcome) -> Mismatch | None:
         words = {rank: said.by(outcome.ranks[rank], said.Timing) for rank in example.measuring()}
         if count_calls:
-            mismatch = _miscounted(example, {rank: timing.calls for rank, timing in words.items()}, omission)
+            mismatch = _miscounted(example, words, omission)
             if mismatch is not None:
                 return mismatch
         got = {rank: number(timing.seconds) for rank, timing in words.items()}
         if outcome.seconds is None:
-            return _plausible(example, got, {rank: timing.seconds for rank, timing in words.items()})
+            return _plausible(example, got, words)
         truth = {rank: example.truth(rank) for rank in got}
         wrong = {rank for rank in got if not close(got[rank], truth[rank], WITHIN)}
         if not wrong:
@@ -53,9 +53,10 @@ def _ms(seconds: float) -> str:
     return f"{seconds * 1e3:.6g} ms"
 
 
-def _miscounted(example: Timing, calls: dict[int, int], omission: str) -> Mismatch | None:
-    """Exactly warmup + iterations calls are made, by rank."""
+def _miscounted(example: Timing, words: dict[int, said.Timing], omission: str) -> Mismatch | None:
+    """Exactly warmup + iterations calls are made."""
     due = example.warmup + example.iterations
+    calls = {rank: timing.calls for rank, timing in words.items()}
     wrong = [rank for rank, count in calls.items() if count != due]
     if not wrong:
         return None
@@ -84,13 +85,13 @@ def _uncalled(example: Timing, outcome: Outcome, truth: dict[int, float]) -> Mis
     return None
 
 
-def _plausible(example: Timing, got: dict[int, float], texts: dict[int, str]) -> Mismatch | None:
+def _plausible(example: Timing, got: dict[int, float], words: dict[int, said.Timing]) -> Mismatch | None:
     """On a real machine: a positive number, and where ranks are not alike the same on all of them."""
     positive = all(math.isfinite(seconds) and seconds > 0 for seconds in got.values())
     same = len(set(example.own)) == 1 or len(set(got.values())) == 1
     if positive and same:
         return None
-    rows = tuple(RankView(rank=rank, got=text) for rank, text in texts.items())
+    rows = tuple(RankView(rank=rank, got=timing.seconds) for rank, timing in words.items())
     what = "gives ranks different results" if positive else "gives no positive number of seconds"
     return Mismatch(headline=f"time_collective {what}", ranks=rows)
 

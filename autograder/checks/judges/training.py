@@ -145,8 +145,9 @@ def _foreign(example: Training, outcome: Outcome) -> Mismatch | None:
 
 def accumulated(example: Training, outcome: Outcome) -> Mismatch | None:
     """Nothing is sent inside no_sync, the sum of all micro-batches is averaged, and no_sync ends where it ends."""
-    for number in example.ranks:
-        for step, (start, last, _, _) in enumerate(_words(example, outcome.ranks[number]).begun):
+    begun = {number: _words(example, outcome.ranks[number]).begun for number in example.ranks}
+    for number, steps in begun.items():
+        for step, (start, last, _, _) in enumerate(steps):
             if last > start:
                 op = outcome.ranks[number].operations[start]
                 return Mismatch(
@@ -160,7 +161,7 @@ def accumulated(example: Training, outcome: Outcome) -> Mismatch | None:
     for member, number in enumerate(example.ranks):
         complete = [
             (step, end - last)
-            for step, (_, last, end, _) in enumerate(_words(example, outcome.ranks[number]).begun)
+            for step, (_, last, end, _) in enumerate(begun[number])
             if not example.skipped(step, len(example.rows[step]) - 1, member)
         ]
         launched = [step for step, launches in complete if launches]
@@ -216,14 +217,14 @@ def overlapped(link: Link, example: Training, outcome: Outcome) -> Mismatch | No
     send = all_reduce_seconds(_parameter_bytes(example)[0][1], example.size, link)
     last = finish_bound([compute * (k + 1) for k in range(layers)], [send] * layers)
     for number in example.ranks:
-        words = _words(example, outcome.ranks[number])
+        rank = outcome.ranks[number]
+        words = _words(example, rank)
         for step in range(1, len(example.rows)):
             seconds, (_, start, end, stop) = words.seconds[step], words.begun[step]
-            small = [
-                op.nbytes for op in outcome.ranks[number].operations[start:stop] if op.nbytes <= SLACK_BYTES * layers
-            ]
+            operations = rank.operations[start:stop]
+            small = [op.nbytes for op in operations if op.nbytes <= SLACK_BYTES * layers]
             bound = last + sum(all_reduce_seconds(nbytes, example.size, link) for nbytes in small[:1])
-            mismatch = _too_fast(example, outcome.ranks[number], seconds, start, stop)
+            mismatch = _too_fast(example, rank, seconds, [op for op in operations if op.nbytes > SLACK_BYTES * layers])
             if mismatch is not None:
                 return mismatch
             if seconds > ALLOWED * bound:
@@ -247,9 +248,8 @@ def overlapped(link: Link, example: Training, outcome: Outcome) -> Mismatch | No
     return None
 
 
-def _too_fast(example: Training, rank: RankOutcome, seconds: float, start: int, stop: int) -> Mismatch | None:
+def _too_fast(example: Training, rank: RankOutcome, seconds: float, buckets: Sequence[Operation]) -> Mismatch | None:
     """What the switch has seen of a step: its buckets leave one after another, and it lasts as long as they take."""
-    buckets = [op for op in rank.operations[start:stop] if op.nbytes > SLACK_BYTES * len(example.layers)]
     if not buckets:
         raise said.Unreadable(rank)
     first, last = min(op.start for op in buckets), max(op.start for op in buckets)
