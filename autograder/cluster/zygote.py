@@ -137,7 +137,7 @@ class Zygote:
             return "all"
         for _ in range(STRAY_ROUNDS):
             strays = self._strays()
-            if not strays:
+            if not any(map(process.is_alive, strays)):
                 break
             for stray in strays:
                 with contextlib.suppress(ProcessLookupError):
@@ -146,11 +146,14 @@ class Zygote:
         return ""
 
     def _strays(self) -> list[int]:
-        """Processes that ranks have started, `MANY` at most; orphans come to this process, which is their reaper."""
+        """Processes that ranks have started, `MANY` at most; orphans come to this process, which is their reaper.
+
+        Also those that have ended and that nobody has waited for: enough of them would hide one that lives, and a bomb that
+        has just been killed is nothing else for a while.
+        """
         self._reap()
         ranks = {pid for pids in self._groups.values() for pid in pids}
-        below = process.descendants(os.getpid(), len(ranks) + MANY)
-        return [pid for pid in below if pid not in ranks and process.is_alive(pid)]
+        return [pid for pid in process.descendants(os.getpid(), len(ranks) + MANY) if pid not in ranks]
 
     def _fork(self, spec: dict[str, Any], mine: list[int], fds: list[int]) -> int:
         pid = os.fork()
