@@ -68,6 +68,7 @@ def lockstep(example: Collective, outcome: Outcome) -> Mismatch | None:
 
 def refusals(example: Collective, outcome: Outcome) -> Mismatch | None:
     """The call raised on every rank what the contract says, and nothing was sent."""
+    hint = f"op={example.op} has no meaning in {show_dtype(example.dtype)}; say so before anything is sent"
     for number in example.ranks:
         rank = outcome.ranks[number]
         if rank.value != example.must_raise:
@@ -75,13 +76,12 @@ def refusals(example: Collective, outcome: Outcome) -> Mismatch | None:
             rows = [
                 RankView(rank=r.rank, got=str(r.value or "nothing"), expected=example.must_raise) for r in outcome.ranks
             ]
-            return Mismatch(
-                headline=f"rank {number} {did}: it has to raise {example.must_raise}",
-                ranks=tuple(rows),
-                hints=(
-                    f"op={example.op} has no meaning in {show_dtype(example.dtype)}; say so before anything is sent",
-                ),
-            )
+            headline = f"rank {number} {did}: it has to raise {example.must_raise}"
+            return Mismatch(headline=headline, ranks=tuple(rows), hints=(hint,))
+        if rank.operations:
+            first = rank.operations[0]
+            headline = f"rank {number} raised {rank.value} too late: {first.kind} had been called before"
+            return Mismatch(headline=headline, where=(f"{first.file}:{first.line}",), hints=(hint,))
     return None
 
 
