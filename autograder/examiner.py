@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import hypothesis
 import torch
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.strategies import SearchStrategy
 
 from autograder import story
 from autograder.assignment import Assignment, PlannedCheck
@@ -20,6 +21,7 @@ from autograder.checks.example import Claim, Example, Mismatch
 from autograder.cluster.group import GroupFailed
 from autograder.cluster.outcome import Outcome
 from autograder.hunt import Found, Hunt, KitFault, cost_of, only_slow
+from autograder.kinds import shares
 from autograder.report.model import CheckResult, Failure, Setting, Status
 from autograder.side import Side, Told
 
@@ -96,11 +98,10 @@ class Examiner:
         if gpus:
             record.settle(Status.NOT_RUN, gpus)
             return
-        count = planned.examples or self._budget.examples
         try:
             for world_size in planned.world_sizes:
                 self._tell("checking", claim.id, world_size)
-                self._explore(claim, world_size, count, record)
+                self._explore(claim, planned, world_size, record)
         except Found as found:
             record.settle(found.status, found.failure.headline, failure=found.failure)
         except (KitFault, GroupFailed) as fault:
@@ -115,14 +116,26 @@ class Examiner:
         there, needed = torch.cuda.device_count(), max(planned.world_sizes)
         return f"needs {needed} GPUs, one a rank; there are {there}" if there < needed else ""
 
-    def _explore(self, claim: Claim, world_size: int, count: int, record: Record) -> None:
-        """Draws examples at one world size; raises Found with the smallest that fails."""
+    def _explore(self, claim: Claim, planned: PlannedCheck, world_size: int, record: Record) -> None:
+        """Draws examples at one world size, of every kind that is its share; raises Found with the smallest that fails."""
         run = itertools.count()
         hunt = Hunt(lambda example: self._try(claim, example, next(run)), claim.weight, self._budget.shrink)
+        count = planned.examples or self._budget.examples
+        strategies = claim.strategies(world_size)
+        several = len(strategies) > 1
+        order = _seed(self.setting.seed, claim.id)
+        shared = shares(len(strategies), count, world_size, planned.world_sizes, order) if several else {0: count}
+        for kind, many in shared.items():
+            self._search(hunt, strategies[kind], many, several, _seed(self.setting.seed, claim.id, world_size, kind))
+        record.passed(world_size, hunt.passed)
 
-        @hypothesis.seed(_seed(self.setting.seed, claim.id, world_size))
+    def _search(self, hunt: Hunt, strategy: SearchStrategy[Any], count: int, skips_first: bool, seed: int) -> None:
+        """Draws `count` examples. The first is always the simplest one, which shows little; many kinds do without theirs."""
+        calls = itertools.count()
+
+        @hypothesis.seed(seed)
         @settings(
-            max_examples=count,
+            max_examples=count + skips_first,
             deadline=None,
             database=None,
             phases=(Phase.generate, Phase.shrink) if self._budget.shrink else (Phase.generate,),
@@ -130,15 +143,15 @@ class Examiner:
             report_multiple_bugs=False,
             print_blob=False,
         )
-        @given(claim.strategy(world_size))
+        @given(strategy)
         def explore(example: Example) -> None:
-            hunt.follow(example)
+            if next(calls) or not skips_first:
+                hunt.follow(example)
 
         try:
             explore()
         except Found:
             raise hunt.smallest from None
-        record.passed(world_size, hunt.passed)
 
     def _try(self, claim: Claim, example: Example, number: int) -> None:
         """Runs one example on each of the claim's backends; raises Found or KitFault.
@@ -265,6 +278,6 @@ class Record:
         )
 
 
-def _seed(seed: int, check: str, world_size: int) -> int:
-    """Another one for every check and world size: with one for all, they would draw the same examples."""
-    return int.from_bytes(hashlib.sha256(f"{seed} {check} {world_size}".encode()).digest()[:8])
+def _seed(seed: int, *of: Any) -> int:
+    """Another one for every check, world size and kind: with one for all, they would draw the same examples."""
+    return int.from_bytes(hashlib.sha256(" ".join(map(str, (seed, *of))).encode()).digest()[:8])

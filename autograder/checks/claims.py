@@ -11,6 +11,8 @@ from hypothesis.strategies import SearchStrategy
 from autograder.checks.example import Claim, Comparison, Judge
 from autograder.cluster.outcome import Outcome
 
+Drawn = SearchStrategy[Any] | list[SearchStrategy[Any]]
+
 
 def claim(
     problem: str,
@@ -21,15 +23,18 @@ def claim(
     weight: int = 1,
     spent: Callable[[Any, Outcome], dict[int, str]] | None = None,
     compare: Comparison | None = None,
-) -> Callable[[Callable[..., SearchStrategy[Any]]], Callable[..., None]]:
-    """Makes checks `problem.task.name` of `strategy(task, world_size)`; its docstring is the title, `{task}` filled in."""
+) -> Callable[[Callable[..., Drawn]], Callable[..., None]]:
+    """Makes checks `problem.task.name` of `drawn(task, world_size)`; its docstring is the title, `{task}` filled in.
 
-    def decorate(strategy: Callable[..., SearchStrategy[Any]]) -> Callable[..., None]:
+    It returns a strategy, or a list of them: examples of each are in every grading.
+    """
+
+    def decorate(drawn: Callable[..., Drawn]) -> Callable[..., None]:
         claims = [
             Claim(
                 id=f"{problem}.{task}.{name}",
-                title=(strategy.__doc__ or name).strip().splitlines()[0].format(task=task),
-                strategy=lambda world_size, task=task: strategy(task, world_size),
+                title=(drawn.__doc__ or name).strip().splitlines()[0].format(task=task),
+                strategies=lambda world_size, task=task: _several(drawn(task, world_size)),
                 judge=judge,
                 backends=backends,
                 weight=weight,
@@ -43,7 +48,11 @@ def claim(
         def check(claim: Claim, examiner: Any) -> None:
             examiner.examine(claim)
 
-        check.__doc__ = strategy.__doc__
+        check.__doc__ = drawn.__doc__
         return check
 
     return decorate
+
+
+def _several(drawn: Drawn) -> list[SearchStrategy[Any]]:
+    return drawn if isinstance(drawn, list) else [drawn]

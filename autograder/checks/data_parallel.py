@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from autograder.checks.claims import claim
 from autograder.checks.examples.collectives import subgroups
 from autograder.checks.examples.data_parallel import Averaging, Broadcast, Shards, averagings, broadcasts
-from autograder.checks.examples.replicas import layers
+from autograder.checks.examples.replicas import layers, sometimes_frozen
 from autograder.checks.examples.training import MB, Forward, Training, timed_trainings, trainings
 from autograder.checks.judges.data_parallel import averaged, broadcasted, one_message, sharded
 from autograder.checks.judges.training import accumulated, agreed, bucketed, forwarded, overlapped, trained
@@ -84,7 +84,8 @@ def test_mean(task: str, world_size: int) -> st.SearchStrategy[Averaging]:
 @_claim("missing", AVERAGES, averaged)
 def test_missing(task: str, world_size: int) -> st.SearchStrategy[Averaging]:
     """{task} counts a missing gradient as zeros, and leaves frozen parameters alone"""
-    return averagings(task, world_size, layers(["linear"], (1, 3), frozen=True), st.none(), missing=True)
+    drawn = sometimes_frozen(layers(["linear"], (1, 3), frozen=True))
+    return averagings(task, world_size, drawn, st.none(), missing=True)
 
 
 @_claim("layouts", AVERAGES, averaged)
@@ -96,7 +97,7 @@ def test_layouts(task: str, world_size: int) -> st.SearchStrategy[Averaging]:
 @_claim("one_message", ("average_gradients_flat",), one_message)
 def test_one_message(task: str, world_size: int) -> st.SearchStrategy[Averaging]:
     """{task} needs one message for each dtype, of exactly the gradients' bytes"""
-    drawn = layers(["linear", "layer_norm"], (2, 5), dtypes=BOTH, frozen=True)
+    drawn = sometimes_frozen(layers(["linear", "layer_norm"], (2, 5), dtypes=BOTH, frozen=True))
     return averagings(task, world_size, drawn, _members(world_size))
 
 

@@ -57,12 +57,13 @@ class Example(Protocol):
 
 Judge = Callable[[Any, Outcome], Mismatch | None]
 Comparison = Callable[[Any, Outcome, Outcome], tuple[dict[str, str], Mismatch | None]]
-Strategy = Callable[[int], SearchStrategy[Any]]
+Strategies = Callable[[int], list[SearchStrategy[Any]]]
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
-    """One check: what must hold (`title`), on which examples (`strategy`, by world size), and who says so (`judge`).
+    """One check: what must hold (`title`), on which examples (`strategies`, by world size), and who says so (`judge`).
 
+    There is one strategy, or one for each kind of examples that every grading has to try.
     `judge` sees only outcomes in which every rank returned; everything else has failed before. `backends` are what
     an example is run on, one after the other: the simulated cluster ("sim"), and the one that is graded on ("real").
     `weight` is what one example takes, where an ordinary one
@@ -73,7 +74,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     title: str
-    strategy: Strategy
+    strategies: Strategies
     judge: Judge
     backends: tuple[str, ...] = ("real",)
     weight: int = 1

@@ -177,7 +177,9 @@ def _counting(count: int, op: str, call: int, member: int, part: int) -> np.ndar
 
 
 def _numbers(generator: np.random.Generator, count: int, dtype: torch.dtype) -> torch.Tensor:
-    """Numbers to compute with, of both signs; integers over their whole range, to wrap and to outgrow every float."""
+    """Numbers to compute with, of both signs; integers over their whole range, to wrap and to outgrow every float, and one
+    in four of them at its ends, or zero.
+    """
     if dtype == torch.bool:
         return torch.from_numpy(generator.integers(0, 2, count).astype(bool))
     if dtype.is_floating_point:
@@ -185,7 +187,8 @@ def _numbers(generator: np.random.Generator, count: int, dtype: torch.dtype) -> 
         return torch.from_numpy(signs * generator.uniform(0.25, 2.0, count)).to(dtype)
     info = torch.iinfo(dtype)
     drawn = generator.integers(info.min, info.max, count, dtype=np.int64, endpoint=True)
-    return torch.from_numpy(drawn).to(dtype)
+    ends = generator.choice(np.array([info.min, info.max, 0], dtype=np.int64), count)
+    return torch.from_numpy(np.where(generator.random(count) < 0.25, ends, drawn)).to(dtype)
 
 
 def _any_bits(generator: np.random.Generator, count: int, dtype: torch.dtype) -> torch.Tensor:
@@ -197,12 +200,8 @@ def _any_bits(generator: np.random.Generator, count: int, dtype: torch.dtype) ->
     )
 
 
-def dtypes(function: str, op: str = "SUM") -> st.SearchStrategy[torch.dtype]:
+def dtypes(function: str, op: str = "SUM") -> tuple[torch.dtype, ...]:
     """The dtypes that a collective is asked to take: all that torch can reduce so, and more for moves."""
-    return st.sampled_from(_dtypes(function, op))
-
-
-def _dtypes(function: str, op: str) -> tuple[torch.dtype, ...]:
     if function not in REDUCERS:
         return (*FLOATS, *INTEGERS, torch.bool, torch.complex64)
     if op == "AVG":
@@ -221,11 +220,11 @@ def collectives(function: str, world_size: int, **fixed: Any) -> st.SearchStrate
         drawn = {
             "members": members,
             "shape": draw(fixed.get("shape", st.sampled_from([(size,), (2 * size,), (size, 3), (4 * size,)]))),
-            "dtype": draw(fixed["dtype"](op) if "dtype" in fixed else PLAIN_DTYPES),
+            "dtype": draw(fixed.get("dtype", PLAIN_DTYPES)),
             "op": op,
             "root": draw(st.integers(0, size - 1)) if function in ROOTED else 0,
             "layout": draw(fixed.get("layout", st.just("contiguous"))),
-            "values": draw(st.sampled_from(["counting", "random"])),
+            "values": draw(fixed.get("values", VALUES)),
             "seed": draw(st.integers(0, 2**16)),
             "calls": 1 if "must_raise" in fixed else draw(st.integers(1, 2)),
             "splits": draw(fixed["splits"](size)) if "splits" in fixed else None,
@@ -238,17 +237,18 @@ def collectives(function: str, world_size: int, **fixed: Any) -> st.SearchStrate
     return draw_example()
 
 
+VALUES = st.sampled_from(
+    ["counting", "random", "random", "random"]
+)  # the first is what a failure is shown with, if it can be
 PLAIN_DTYPES = st.sampled_from([torch.float32, torch.int64])
 ODD_LAYOUTS = st.sampled_from(LAYOUTS[1:])
 
 
-def any_shapes(function: str, world_size: int) -> st.SearchStrategy[tuple[int, ...]]:
+def edges(world_size: int) -> list[tuple[int, ...]]:
     """Shapes at the edges: none, fewer elements than ranks, not divisible, no dimension, three dimensions."""
     n = world_size
-    edges = [(), (0,), (1,), (n + 1,), (2 * n + 1,), (max(1, n - 1),), (0, 3), (2, 0), (3, n + 2), (1, 2, 3)]
-    if function == "all_to_all":
-        edges.remove(())
-    return st.sampled_from(edges)
+    shapes = [(), (0,), (1,), (n + 1,), (2 * n + 1,), (max(1, n - 1),), (0, 3), (2, 0), (3, n + 2), (1, 2, 3)]
+    return list(dict.fromkeys(shapes))
 
 
 def subgroups(world_size: int) -> st.SearchStrategy[tuple[int, ...]]:

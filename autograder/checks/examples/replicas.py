@@ -130,3 +130,9 @@ def layers(
         drawn.append(Layer(kind, width, outputs, draw(st.sampled_from(dtypes)), draw(st.booleans()), still))
         width = outputs
     return tuple(drawn)
+
+
+def sometimes_frozen(drawn: st.SearchStrategy[tuple[Layer, ...]]) -> st.SearchStrategy[tuple[Layer, ...]]:
+    """The same networks, one in four of them with nothing to train."""
+    still = drawn.map(lambda network: tuple(dataclasses.replace(layer, frozen=True) for layer in network))
+    return st.sampled_from([drawn, drawn, drawn, still]).flatmap(lambda chosen: chosen)
