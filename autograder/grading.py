@@ -45,19 +45,21 @@ def grade(
     *,
     planned: Assignment | None = None,
     cluster: Cluster | None = None,
+    references: Cluster | None = None,
     witness: dict[Any, Witness] | None = None,
     tell: Tell = lambda *_: None,
 ) -> Report:
     """Grades a submission and returns the report.
 
-    `cluster` is one that is running already, and `witness` what its reference has shown so far; gradings in a row share
-    them. `tell` hears "checking" with a check's id, and "done" with its result. Raises AssignmentError, SubmissionError,
+    `cluster` is one that is running already, `references` one for the reference where that one is isolated, and `witness`
+    what the reference has shown so far; gradings in a row share them. `tell` hears "checking" with a check's id, and "done" with its result. Raises AssignmentError, SubmissionError,
     NoSandbox and KeyboardInterrupt; anything that a submission does is in the report.
     """
     start = time.monotonic()
     planned = planned or assignments.load()
     selected = assignments.select(planned, request.only)
-    with examination(request, planned=planned, cluster=cluster, witness=witness, tell=tell) as examiner:
+    shared = {"cluster": cluster, "references": references, "witness": witness}
+    with examination(request, planned=planned, tell=tell, **shared) as examiner:
         errors = _run(examiner, selected, planned)
         return _report(planned, selected, examiner, errors, time.monotonic() - start)
 
@@ -68,6 +70,7 @@ def examination(
     *,
     planned: Assignment | None = None,
     cluster: Cluster | None = None,
+    references: Cluster | None = None,
     witness: dict[Any, Witness] | None = None,
     tell: Tell = lambda *_: None,
 ) -> Iterator[Examiner]:
@@ -80,9 +83,10 @@ def examination(
         cluster = cluster or stack.enter_context(
             Cluster(launch.start(planned.limits, request.isolate, request.backend))
         )
-        witnesses = cluster
-        if cluster.isolated:  # nothing of the reference is to be found where a submission runs
-            witnesses = stack.enter_context(Cluster(launch.Start(planned.limits)))
+        if not cluster.isolated:
+            references = cluster
+        elif references is None:  # nothing of the reference is to be found where a submission runs
+            references = stack.enter_context(Cluster(launch.Start(planned.limits)))
         place = cluster.home / "submissions"
         scratch = tempfile.TemporaryDirectory(prefix="submission-", dir=place, ignore_cleanup_errors=True)
         modules = [problem.name for problem in planned.problems]
@@ -92,7 +96,7 @@ def examination(
             planned,
             _setting(request, cluster.start.tier),
             Side(planned, cluster, submission.folder),
-            Side(planned, witnesses, REFERENCE) if REFERENCE.is_dir() else None,
+            Side(planned, references, REFERENCE) if REFERENCE.is_dir() else None,
             witness,
             tell,
             notes=tuple(submission.notes),

@@ -24,6 +24,7 @@ from autograder.cluster import launch, sandbox
 from autograder.cluster.cluster import Cluster
 from autograder.cluster.messages import Operation
 from autograder.cluster.outcome import End, Outcome, RankOutcome
+from autograder.examiner import Witness
 from autograder.grading import Request, grade
 from autograder.report.failure import plain
 from autograder.report.model import Report, Status
@@ -32,6 +33,7 @@ from autograder.report.write import write_report
 ATTACKS = Path(__file__).parent / "attacks"
 SECRET = "the-grader-has-a-secret"
 FEW = msgspec.structs.replace(load(), budgets={"local": Budget(examples=2, witness="failure")})
+Graded = Callable[..., Report]
 BESIDE_RANKS = {"bubblewrap": 2, "plain": 0}  # the sandbox's first process, and the zygote below it
 
 
@@ -85,8 +87,16 @@ def clusters() -> Iterator[Callable[[str], Cluster]]:
     del os.environ["SECRET"]
 
 
-def _graded(folder: Path, cluster: Cluster, *only: str) -> Report:
-    return grade(Request(submission=str(folder), only=only), planned=FEW, cluster=cluster)
+@pytest.fixture(scope="module")
+def graded(clusters: Callable[[str], Cluster]) -> Graded:
+    """Grades on a cluster; the reference has its own, and is asked once."""
+    witness: dict[Any, Witness] = {}
+
+    def graded(folder: Path, cluster: Cluster, *only: str) -> Report:
+        request, shared = Request(submission=str(folder), only=only), {"cluster": cluster, "witness": witness}
+        return grade(request, planned=FEW, references=clusters("references"), **shared)
+
+    return graded
 
 
 def _said(report: Report) -> str:
@@ -95,7 +105,7 @@ def _said(report: Report) -> str:
 
 @pytest.mark.parametrize(("folder", "attack", "tier"), _attacks())
 def test_an_attack_earns_nothing_and_harms_nothing(
-    folder: Path, attack: Attack, tier: str, tmp_path: Path, clusters: Callable[[str], Cluster]
+    folder: Path, attack: Attack, tier: str, tmp_path: Path, clusters: Callable[[str], Cluster], graded: Graded
 ) -> None:
     submission = tmp_path / "submission"
     shutil.copytree(folder, submission)
@@ -108,7 +118,7 @@ def test_an_attack_earns_nothing_and_harms_nothing(
     cluster = clusters(tier)
     with socket.create_server(("127.0.0.1", 0)) as server:
         (submission / "port.txt").write_text(str(server.getsockname()[1]))
-        report = _graded(submission, cluster, *(f"{attack.problem}.{check}" for check in attack.checks))
+        report = graded(submission, cluster, *(f"{attack.problem}.{check}" for check in attack.checks))
         server.settimeout(0.01)
         if tier == "bubblewrap":
             with pytest.raises(TimeoutError):
@@ -123,7 +133,7 @@ def test_an_attack_earns_nothing_and_harms_nothing(
     assert SECRET not in said
     assert not (set(os.listdir(submission)) - there - {"port.txt"})
     _assert_nobody_is_left(cluster, tier)
-    honest = _graded(ROOT / "solutions", cluster, "broadcast.values")
+    honest = graded(ROOT / "solutions", cluster, "broadcast.values")
     assert honest.earned == honest.points, _said(honest)
 
 
@@ -141,21 +151,21 @@ def test_every_listed_attack_is_tried() -> None:
     assert {attack.values[1].number for attack in _attacks()} == set(range(1, 17)) - {14}
 
 
-def test_one_grading_finds_nothing_of_another(tmp_path: Path) -> None:
+def test_one_grading_finds_nothing_of_another(graded: Graded) -> None:
     """Two sandboxes, one after the other; in the first, garbage has been left everywhere."""
     if sandbox.unavailable():
         pytest.skip(sandbox.unavailable())
     for _ in range(2):
         with Cluster(launch.Start(load().limits, isolated=True)) as cluster:
-            said = _said(_graded(ATTACKS / "leaves_garbage", cluster, "broadcast.values", "all_reduce.values"))
+            said = _said(graded(ATTACKS / "leaves_garbage", cluster, "broadcast.values", "all_reduce.values"))
         assert "is wrong" in said and "garbage of an earlier" not in said
 
 
 @pytest.mark.parametrize("suffix", [".json", ".xml", ".html", ".csv"])
 def test_text_of_a_submission_acts_in_no_report(
-    suffix: str, tmp_path: Path, clusters: Callable[[str], Cluster]
+    suffix: str, tmp_path: Path, clusters: Callable[[str], Cluster], graded: Graded
 ) -> None:
-    report = _graded(ATTACKS / "text_that_acts", clusters("plain"), "broadcast.values", "all_reduce.values")
+    report = graded(ATTACKS / "text_that_acts", clusters("plain"), "broadcast.values", "all_reduce.values")
     write_report(report, tmp_path / f"r{suffix}")
     text = (tmp_path / f"r{suffix}").read_text()
     for active in ("\x1b", "\x07", "\u202e", "\x00"):
