@@ -12,11 +12,12 @@ TESTS ?=
 JOBS ?= 2
 # of each function's mutants, make strength takes one in so many
 EVERY ?= 5
+SEEDS ?= 5
 
 RUN := .venv/bin/python
 MARK := .venv/.complete
 
-.PHONY: help setup grade test test-all mutants strength bench handout release clean
+.PHONY: help setup grade test test-all mutants strength seeds bench handout release clean
 
 help: ## these lines
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +47,9 @@ mutants: $(MARK) ## which small changes of the solutions no check notices (ONLY=
 
 strength: $(MARK) ## what each check catches, and what only it does (ONLY=problem; an hour or so, likewise)
 	@PYTHONPATH=tests $(RUN) -m strength matrix $(foreach id,$(ONLY),--only "$(id)") --every $(EVERY) $(if $(RESULTS),--results "$(RESULTS)")
+
+seeds: $(MARK) ## whether wrong submissions are caught whatever the seed (ONLY=problem SEEDS=5; likewise)
+	@PYTHONPATH=tests $(RUN) -m strength seeds $(foreach id,$(ONLY),--only "$(id)") --seeds $(SEEDS)
 
 bench: $(MARK) ## speed, as ratios measured in one run
 	@$(RUN) tests/bench.py

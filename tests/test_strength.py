@@ -6,15 +6,21 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
-from strength.bench import SOLUTIONS, Bench, End, checks_of, fitting
+from rich.console import Console
+from strength import seeds
+from strength.bench import PLANNED, SOLUTIONS, Bench, End, checks_of, fitting, tasks_of
 from strength.equivalent import Equivalent, stale
 from strength.matrix import Entry
 from strength.mutants import Verdict, graded, verdict
 from strength.mutate import mutants
 from strength.reach import defined, reached
 from strength.record import Record
+from strength.seeds import Promise, promises
 from strength.strengths import strengths
+
+from autograder.assignment import PlannedCheck
 
 
 def _mutated(source: str) -> set[tuple[str, str]]:
@@ -177,3 +183,36 @@ def test_a_check_is_known_by_what_it_alone_catches() -> None:
     assert found.not_caught == ["mistakes/pipeline_parallel/none"]
     assert found.refused == [f"unusual/pipeline_parallel/wronged: {other}: so"]
     assert found.faults == [f"mutants/pipeline_parallel/faulty: {other}: broken"]
+
+
+def test_every_wrong_submission_names_a_check_that_is_there() -> None:
+    found = list(promises([]))
+    assert {promise.problem for promise in found} == {problem.name for problem in PLANNED.problems}
+    for promise in found:
+        checks = checks_of(promise.problem, tasks_of(promise.problem))
+        assert any(promise.is_kept_by(check.id) for check in checks), promise
+    assert [p for p in found if p.problem == "bandwidth"] == list(promises(["bandwidth"]))
+    with pytest.raises(click.UsageError, match="no problem"):
+        list(promises(["bandwith"]))
+
+
+def test_what_is_caught_by_luck_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Of the two, one is caught with the first seed alone, and the other always."""
+    kept = [
+        Promise("bandwidth", path, "bandwidth.sent_bytes") for path in (tmp_path / "lucky.py", tmp_path / "sure.py")
+    ]
+    for promise in kept:
+        promise.mistake.write_text(f"# {promise.mistake.stem}")
+    monkeypatch.setattr(seeds, "promises", lambda only: kept)
+    monkeypatch.setattr(seeds, "Record", lambda name: Record(name, tmp_path))
+
+    def ends(bench: Bench, problem: str, source: str, checks: list[PlannedCheck], seed: int, **_: object) -> list[End]:
+        assert {check.id for check in checks} == {"bandwidth.sent_bytes.factors", "bandwidth.sent_bytes.unknown"}
+        return [End(checks[0].id, "passed" if "lucky" in source and seed else "failed", "")]
+
+    monkeypatch.setattr(Bench, "ends", ends)
+    tried, missed = seeds.run([], 3, Console(quiet=True))
+    assert tried == 6
+    assert [(miss.promise.mistake.stem, miss.seed) for miss in missed] == [("lucky", 1), ("lucky", 2)]
+    monkeypatch.setattr(Bench, "ends", None)  # what is known is not graded again
+    assert seeds.run([], 3, Console(quiet=True)) == (tried, missed)

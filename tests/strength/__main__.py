@@ -1,4 +1,4 @@
-"""python -m strength mutants|matrix; the Makefile says how."""
+"""python -m strength mutants|matrix|seeds; the Makefile says how."""
 
 from __future__ import annotations
 
@@ -52,6 +52,19 @@ def matrix(only: tuple[str, ...], results: Path | None, every: int) -> None:
     if results is not None:
         write_atomically(results, msgspec.json.format(msgspec.json.encode(found)).decode() + "\n")
     sys.exit(bool(found.not_caught or found.refused or found.faults))
+
+
+@main.command()
+@ONLY
+@click.option("--seeds", "count", default=5, help="so many seeds")
+def seeds(only: tuple[str, ...], count: int) -> None:
+    """Which wrong submissions a check that should catch them misses with some seed."""
+    from strength import seeds
+
+    console = Console()
+    tried, missed = seeds.run(only, count, console)
+    console.print(f"{tried} times a wrong submission met a check that has to fail it: {len(missed)} times it did not")
+    sys.exit(bool(missed))
 
 
 if __name__ == "__main__":

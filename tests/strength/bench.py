@@ -63,7 +63,7 @@ class Bench:
         self._cluster.close()
 
     def ends(
-        self, module: str, source: str, checks: Collection[PlannedCheck], stop: bool, budget: str = "few"
+        self, module: str, source: str, checks: Collection[PlannedCheck], stop: bool, budget: str = "few", seed: int = 0
     ) -> list[End]:
         """How these checks end for a submission of this one module; `stop` leaves out what follows a failed one.
 
@@ -72,7 +72,7 @@ class Bench:
         with tempfile.TemporaryDirectory(prefix="mutant-", dir=self._cluster.home) as folder:
             Path(folder, f"{module}.py").write_text(source)
             request, shared = (
-                Request(submission=folder, budget=budget),
+                Request(submission=folder, budget=budget, seed=seed),
                 {"cluster": self._cluster, "witness": self._witness},
             )
             with examination(request, planned=PLANNED, **shared) as examining:

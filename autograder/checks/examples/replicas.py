@@ -136,3 +136,8 @@ def sometimes_frozen(drawn: st.SearchStrategy[tuple[Layer, ...]]) -> st.SearchSt
     """The same networks, one in four of them with nothing to train."""
     still = drawn.map(lambda network: tuple(dataclasses.replace(layer, frozen=True) for layer in network))
     return st.sampled_from([drawn, drawn, drawn, still]).flatmap(lambda chosen: chosen)
+
+
+def having(kind: str, drawn: st.SearchStrategy[tuple[Layer, ...]]) -> st.SearchStrategy[tuple[Layer, ...]]:
+    """Those of the networks that have a layer of this kind."""
+    return drawn.filter(lambda network: any(layer.kind == kind for layer in network))
