@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -68,8 +70,7 @@ def grade(
     except (AssignmentError, SubmissionError, ReportError, NoSandbox) as error:
         _fail(str(error), UNUSABLE)
     except KeyboardInterrupt as interrupt:
-        number = interrupt.args[0] if interrupt.args else signal.SIGINT
-        _fail("interrupted: nothing was graded and nothing was written", 128 + number)
+        _end_interrupted(interrupt.args[0] if interrupt.args else signal.SIGINT)
     except OSError as error:
         _fail(f"the grading broke off, and nothing was written: {error}", KIT_FAILED)
     _hand_out(report, results)
@@ -112,6 +113,17 @@ def _hand_out(report: Report, results: tuple[Path, ...]) -> None:
 def _terminated(number: int, _: Any) -> NoReturn:
     """SIGTERM ends a grading as Ctrl-C does: SystemExit would be one failed check to pytest."""
     raise KeyboardInterrupt(number)
+
+
+def _end_interrupted(number: int) -> NoReturn:
+    """Ends at once: Python, should the interrupt have passed through an `exec` of text, as many an import has one, would
+    forget the exit status and end itself by SIGINT.
+    """
+    click.echo("error: interrupted: nothing was graded and nothing was written", err=True)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError):
+            stream.flush()
+    os._exit(128 + number)
 
 
 def _split(only: tuple[str, ...]) -> tuple[str, ...]:

@@ -315,6 +315,25 @@ def test_an_interrupted_grading_leaves_nothing(
     assert target.read_text() == "the old report"
 
 
+def test_an_interrupt_in_the_middle_of_an_import_is_one_like_any_other(tmp_path: Path) -> None:
+    """Many a library runs text that it has made; `python -m` remembers at its end that an interrupt went through there."""
+    (tmp_path / "interrupted.py").write_text(
+        "from autograder import assignment, cli\n"
+        "assignment.load = lambda: exec('raise KeyboardInterrupt')\n"
+        "cli.main(['grade'])\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-m", "interrupted"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert ended.returncode == 128 + signal.SIGINT
+    assert ended.stderr == "error: interrupted: nothing was graded and nothing was written\n"
+
+
 def test_students_can_grade_what_they_receive(tmp_path: Path) -> None:
     """The release unpacked somewhere else: the stubs, then a right solution, with nothing of solutions/ there."""
     assert run("release", "--out", tmp_path / "handout.zip").returncode == 0
