@@ -122,11 +122,10 @@ class Examiner:
         hunt = Hunt(lambda example: self._try(claim, example, next(run)), claim.weight, self._budget.shrink)
         count = planned.examples or self._budget.examples
         strategies = claim.strategies(world_size)
-        several = len(strategies) > 1
         order = _seed(self.setting.seed, claim.id)
-        shared = shares(len(strategies), count, world_size, planned.world_sizes, order) if several else {0: count}
-        for kind, many in shared.items():
-            self._search(hunt, strategies[kind], many, several, _seed(self.setting.seed, claim.id, world_size, kind))
+        for kind, many in shares(len(strategies), count, world_size, planned.world_sizes, order).items():
+            seed = _seed(self.setting.seed, claim.id, world_size, kind)
+            self._search(hunt, strategies[kind], many, len(strategies) > 1, seed)
         record.passed(world_size, hunt.passed)
 
     def _search(self, hunt: Hunt, strategy: SearchStrategy[Any], count: int, skips_first: bool, seed: int) -> None:

@@ -45,12 +45,21 @@ def described(path: Path) -> Variant:
     return msgspec.convert(tomllib.loads(text.partition("\n\n")[2]), Variant)
 
 
+def within(check: str, id: str) -> bool:
+    """Whether an id is the check's, or that of its task or problem."""
+    return check == id or check.startswith(f"{id}.")
+
+
+def source_of(path: Path, problem: str) -> str:
+    """The reference's module, with the file's definitions after it, so that they replace its own."""
+    return f"{(SOLUTIONS / f'{problem}.py').read_text()}\n\n{path.read_text()}"
+
+
 def submission_of(path: Path, problem: str, folder: Path) -> Path:
-    """A submission in `folder`: the reference, with the file's definitions after it, so that they replace its own."""
+    """A submission in `folder`: the reference, with the file's definitions in it."""
     for module in SOLUTIONS.glob("*.py"):
         shutil.copy(module, folder)
-    with (folder / f"{problem}.py").open("a") as module:
-        module.write(f"\n\n{path.read_text()}")
+    (folder / f"{problem}.py").write_text(source_of(path, problem))
     return folder
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from conftest import described, submission_of, variants
+from conftest import described, submission_of, variants, within
 
 from autograder.assignment import Budget, load
 from autograder.report.failure import plain
@@ -55,7 +55,7 @@ def _checks(ids: Iterable[str]) -> list[str]:
 
 
 def _within(check: str, ids: tuple[str, ...]) -> bool:
-    return any(check == id or check.startswith(f"{id}.") for id in ids)
+    return any(within(check, id) for id in ids)
 
 
 @pytest.mark.parametrize(("problem", "path"), WRONG)

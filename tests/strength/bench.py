@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
 
+import click
 import msgspec
 
 from autograder.assignment import ROOT, Budget, PlannedCheck, load
@@ -28,6 +29,7 @@ BUDGETS = {
 # What computes without end has shown it soon, and many a mutant does.
 LIMITS = msgspec.structs.replace(load().limits, cpu_seconds=2.0)
 PLANNED = msgspec.structs.replace(load(), budgets=BUDGETS, limits=LIMITS)
+PROBLEMS = [problem.name for problem in PLANNED.problems]
 # What these see, others see on fewer ranks.
 LEFT_OUT = ("scale",)
 
@@ -89,6 +91,14 @@ def checks_of(problem: str, tasks: Collection[str]) -> list[PlannedCheck]:
     """The checks of these tasks, the base checks first."""
     checks = [c for c in PLANNED.plan() if c.problem == problem and c.task in tasks and c.name not in LEFT_OUT]
     return sorted(checks, key=lambda check: check.id != check.base)
+
+
+def problems(only: Collection[str]) -> list[str]:
+    """The problems that ONLY= names, or all of them; raises UsageError for anything else."""
+    for name in only:
+        if name not in PROBLEMS:
+            raise click.UsageError(f"{name!r} is no problem: there are {', '.join(PROBLEMS)}")
+    return [name for name in PROBLEMS if not only or name in only]
 
 
 def tasks_of(problem: str) -> list[str]:

@@ -6,17 +6,14 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import click
-from conftest import TESTS, described
+from conftest import TESTS, described, source_of
 from rich.console import Console
 from rich.progress import Progress
 
-from strength.bench import PLANNED, SOLUTIONS, Bench, End, checks_of, tasks_of
+from strength.bench import SOLUTIONS, Bench, End, checks_of, problems, tasks_of
 from strength.mutate import mutants
 from strength.reach import defined, reached
 from strength.record import Record
-
-PROBLEMS = [problem.name for problem in PLANNED.problems]
 
 
 class Entry(NamedTuple):
@@ -35,7 +32,7 @@ def entries(problem: str, every: int) -> Iterator[Entry]:
     solution = (SOLUTIONS / f"{problem}.py").read_text()
     for kind in ("mistakes", "unusual"):
         for path in sorted((TESTS / kind / problem).glob("*.py")):
-            yield _variant(kind, problem, path, solution)
+            yield _variant(kind, problem, path)
     made = mutants(solution, problem) if every else []
     for where in dict.fromkeys(mutant.where for mutant in made):
         for mutant in [m for m in made if m.where == where][:: every or 1]:
@@ -44,9 +41,9 @@ def entries(problem: str, every: int) -> Iterator[Entry]:
             yield Entry("mutants", name, problem, mutant.source, tuple(tasks))
 
 
-def _variant(kind: str, problem: str, path: Path, solution: str) -> Entry:
+def _variant(kind: str, problem: str, path: Path) -> Entry:
     """The solution with the file's definitions after it; tasks that cannot tell them apart from it are left out."""
-    source = f"{solution}\n\n{path.read_text()}"
+    source = source_of(path, problem)
     says = described(path)
     changed = {*reached(source, defined(path.read_text()), tasks_of(problem))}
     changed |= {id.split(".")[1] for id in says.loses if "." in id}
@@ -57,11 +54,7 @@ def _variant(kind: str, problem: str, path: Path, solution: str) -> Entry:
 def run(only: Collection[str], every: int, console: Console) -> dict[Entry, list[End]]:
     """Grades what is not known yet, each submission on every check that could tell it from the solution."""
     record, ends = Record("matrix"), {}
-    for name in only:
-        if name not in PROBLEMS:
-            raise click.UsageError(f"{name!r} is no problem: there are {', '.join(PROBLEMS)}")
-    problems = [name for name in PROBLEMS if not only or name in only]
-    todo = [entry for problem in problems for entry in entries(problem, every)]
+    todo = [entry for problem in problems(only) for entry in entries(problem, every)]
     with Bench() as bench, Progress(console=console, transient=True) as progress:
         for entry in progress.track(todo, description="submissions"):
             known = record.known(entry.source)

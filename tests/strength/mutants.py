@@ -14,7 +14,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from autograder.report.model import Status
-from strength.bench import PLANNED, SOLUTIONS, Bench, End, checks_of, fitting, tasks_of
+from strength.bench import PROBLEMS, SOLUTIONS, Bench, End, checks_of, fitting, tasks_of
 from strength.equivalent import FOLDER, Equivalent, explained, stale
 from strength.mutate import Key, Mutant, mutants
 from strength.reach import reached
@@ -25,7 +25,6 @@ KINDS = ("caught", "equivalent", "gpu", "survived", "fault")
 # them do it for small ones, by problem.
 IN_SMALL = {"collectives": "collectives/small_pieces.py"}
 UNUSUAL = TESTS / "unusual"
-PROBLEMS = [problem.name for problem in PLANNED.problems]
 
 
 class Verdict(msgspec.Struct, frozen=True):

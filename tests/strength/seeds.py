@@ -6,15 +6,12 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import click
-from conftest import TESTS, described
+from conftest import TESTS, described, source_of, within
 from rich.console import Console
 from rich.progress import Progress
 
-from strength.bench import PLANNED, SOLUTIONS, Bench, checks_of, tasks_of
+from strength.bench import Bench, checks_of, problems, tasks_of
 from strength.record import Record
-
-PROBLEMS = [problem.name for problem in PLANNED.problems]
 
 
 class Promise(NamedTuple):
@@ -27,11 +24,11 @@ class Promise(NamedTuple):
     @property
     def source(self) -> str:
         """The solution with the mistake after it."""
-        return f"{(SOLUTIONS / f'{self.problem}.py').read_text()}\n\n{self.mistake.read_text()}"
+        return source_of(self.mistake, self.problem)
 
     def is_kept_by(self, check: str) -> bool:
         """Whether it is this check, or one of the task, that has to fail."""
-        return check == self.loses or check.startswith(f"{self.loses}.")
+        return within(check, self.loses)
 
 
 class Miss(NamedTuple):
@@ -44,10 +41,7 @@ class Miss(NamedTuple):
 
 def promises(only: Collection[str]) -> Iterator[Promise]:
     """Everything that the wrong submissions of these problems, or of all, are to lose."""
-    for name in only:
-        if name not in PROBLEMS:
-            raise click.UsageError(f"{name!r} is no problem: there are {', '.join(PROBLEMS)}")
-    for problem in [name for name in PROBLEMS if not only or name in only]:
+    for problem in problems(only):
         for path in sorted((TESTS / "mistakes" / problem).glob("*.py")):
             for loses in described(path).loses:
                 yield Promise(problem, path, loses)
@@ -56,18 +50,13 @@ def promises(only: Collection[str]) -> Iterator[Promise]:
 def run(only: Collection[str], seeds: int, console: Console) -> tuple[int, list[Miss]]:
     """Grades what is not known yet, as a student's work is graded, with seeds 0, 1, ...; how many promises, and the misses."""
     record, misses = Record("seeds"), []
-    tasks = {problem: tasks_of(problem) for problem in PROBLEMS}
     todo = [(promise, seed) for promise in promises(only) for seed in range(seeds)]
     with Bench() as bench, Progress(console=console, transient=True) as progress:
         for promise, seed in progress.track(todo, description="wrong submissions"):
             key = f"{seed} {promise.loses}\n{promise.source}"
             ends = record.known(key)
             if ends is None:
-                checks = [
-                    check
-                    for check in checks_of(promise.problem, tasks[promise.problem])
-                    if promise.is_kept_by(check.id)
-                ]
+                checks = [c for c in checks_of(promise.problem, tasks_of(promise.problem)) if promise.is_kept_by(c.id)]
                 ends = bench.ends(promise.problem, promise.source, checks, stop=True, budget="local", seed=seed)
                 record.note(key, ends)
             if not ends[-1].caught:

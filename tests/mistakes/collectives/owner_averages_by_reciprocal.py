@@ -4,17 +4,16 @@ loses = ["collectives.all_reduce.lockstep"]
 says = ["last bits"]
 """
 
+_all_reduce_without_owners = all_reduce
+
 
 def all_reduce(tensor, op=ReduceOp.SUM, group=None):
-    combine = _combiner(op, tensor.dtype)
-    rank, n = dist.get_rank(group), dist.get_world_size(group)
-    flat = _flat(tensor)
-    chunks = flat.tensor_split(n)
-    _ring(chunks, rank, group, combine)
-    own = chunks[(rank + 1) % n]
-    _ring(chunks, rank + 1, group)
-    if op == ReduceOp.AVG:
-        average = own * (1 / n)
-        flat /= n
-        own.copy_(average)
+    if op != ReduceOp.AVG or not tensor.is_floating_point():
+        return _all_reduce_without_owners(tensor, op, group)
+    _all_reduce_without_owners(tensor, ReduceOp.SUM, group)
+    n, flat = dist.get_world_size(group), _flat(tensor)
+    own = flat.tensor_split(n)[(dist.get_rank(group) + 1) % n]
+    average = own * (1 / n)
+    flat /= n
+    own.copy_(average)
     _write_back(flat, tensor)
