@@ -10,12 +10,18 @@ from collections.abc import Collection
 from autograder.checks.disagree import disagreement
 from autograder.checks.example import Mismatch
 from autograder.checks.whereabouts import during, end, lines, of_all, places, whereabouts, who_waits
+from autograder.cluster.messages import Raised
 from autograder.cluster.outcome import End, Outcome, RankOutcome
 from autograder.fabric.recorder import refusal
 from autograder.fabric.sim import verdict as verdicts
 from autograder.fabric.sim.endpoint import SimulationError
 from autograder.report.model import RankView, Status
 
+_OUT_OF_MEMORY = re.compile(r"^MemoryError|can't allocate memory|not enough memory")
+_MEMORY_LIMIT = (
+    "the machine may have more: a rank gets memory_bytes in assignment/assignment.toml, of which the examples need little, "
+    "so look for what is kept from one step of a loop to the next"
+)
 # What a rank raises because another one died: never the cause.
 _ECHO = re.compile(r"Connection (closed|reset) by peer|Broken pipe|peer rank|Socket closed", re.IGNORECASE)
 _ABORTED_RECV = (
@@ -184,9 +190,14 @@ def _told_of(rank: RankOutcome | None, outcome: Outcome, function: str) -> tuple
         headline=f"{function} raised {raised.type} on rank {rank.rank}{text}",
         where=lines(raised.lines),
         ranks=of_all(outcome),
-        hints=() if _cause(outcome) else _out_of_order(outcome),
+        hints=_memory_limit(raised) + (() if _cause(outcome) else _out_of_order(outcome)),
     )
     return Status.FAILED, mismatch
+
+
+def _memory_limit(raised: Raised) -> tuple[str, ...]:
+    """Whose limit it was, if a rank ran out of memory."""
+    return (_MEMORY_LIMIT,) if _OUT_OF_MEMORY.search(f"{raised.type}: {raised.text}") else ()
 
 
 def _not_attempted(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:

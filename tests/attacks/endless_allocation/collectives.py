@@ -3,9 +3,10 @@ import torch
 KEPT = []
 
 
+# Taken and never touched: at the limit in no time. What is touched may reach the limit of processor time first.
 def broadcast(tensor, src, group=None):
     while True:
-        KEPT.append(torch.ones(1 << 26))
+        KEPT.append(torch.empty(1 << 26))
 
 
 def all_reduce(tensor, op=None, group=None):
