@@ -40,7 +40,7 @@ BESIDE_RANKS = {"bubblewrap": 2, "plain": 0}  # the sandbox's first process, and
 class Attack(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An attack.toml: the number in the list of attacks, and what the report says (`says`, a pattern) and must not say.
 
-    `tiers` are those that can hold it. Without a sandbox it is tried in a thorough run, or always with `both`.
+    `tiers` are those that can hold it.
     `shared` is a module of attacks/shared/ that several submissions hand in as theirs; with `upon_the_reference` the
     reference's module comes first, and the attack's own definitions after it.
     """
@@ -52,20 +52,15 @@ class Attack(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     problem: str = "collectives"
     checks: tuple[str, ...] = ("broadcast.values", "all_reduce.values")
     tiers: tuple[str, ...] = ("bubblewrap", "plain")
-    both: bool = False
     shared: str = ""
     upon_the_reference: bool = False
 
 
-def _attacks() -> list[Any]:
-    params = []
+def _attacks() -> Iterator[Any]:
     for path in sorted(ATTACKS.glob("*/attack.toml")):
         attack = msgspec.convert(tomllib.loads(path.read_text()), Attack)
         for tier in attack.tiers:
-            again = tier == "plain" and not attack.both and not sandbox.unavailable()
-            marks = [pytest.mark.thorough] if again else []
-            params.append(pytest.param(path.parent, attack, tier, id=f"{path.parent.name}-{tier}", marks=marks))
-    return params
+            yield pytest.param(path.parent, attack, tier, id=f"{path.parent.name}-{tier}")
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +98,7 @@ def _said(report: Report) -> str:
     return "\n".join(plain(check.failure) if check.failure else check.reason for check in report.checks)
 
 
-@pytest.mark.parametrize(("folder", "attack", "tier"), _attacks())
+@pytest.mark.parametrize(("folder", "attack", "tier"), [*_attacks()])
 def test_an_attack_earns_nothing_and_harms_nothing(
     folder: Path, attack: Attack, tier: str, tmp_path: Path, clusters: Callable[[str], Cluster], graded: Graded
 ) -> None:

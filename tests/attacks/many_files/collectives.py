@@ -2,7 +2,7 @@ import os
 
 
 def broadcast(tensor, src, group=None):
-    for number in range(100_000):
+    for number in range(20_000):
         os.close(os.open(f"{os.getpid()}-{number}", os.O_CREAT | os.O_WRONLY))
 
 
