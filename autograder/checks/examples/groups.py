@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 
-from hypothesis import strategies as st
-
 Mesh = tuple[tuple[int, ...], ...]
 MESHES: dict[int, tuple[Mesh, ...]] = {4: (((0, 2), (1, 3)), ((0, 3), (1, 2)))}
 
 
-def meshes(world_size: int) -> st.SearchStrategy[Mesh | None]:
-    """The whole world (None), or a mesh that the world size allows."""
-    return st.sampled_from([None, *MESHES.get(world_size, ())])
+def meshes(world_size: int) -> list[Mesh | None]:
+    """The whole world (None), and the meshes that the world size allows."""
+    return [None, *MESHES.get(world_size, ())]
 
 
 class Members:

@@ -7,7 +7,7 @@ import dataclasses
 from hypothesis import strategies as st
 
 from autograder.checks.example import Call, Description
-from autograder.checks.examples.groups import Placed, meshes
+from autograder.checks.examples.groups import Mesh, Placed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,12 +46,12 @@ class Start(Placed):
 
 
 @st.composite
-def starts(draw: st.DrawFn, task: str, world_size: int) -> Start:
-    """Sizes that every group can share, large enough to tell distributions apart."""
+def starts(draw: st.DrawFn, task: str, world_size: int, mesh: Mesh | None) -> Start:
+    """Sizes that all ranks can share, large enough to tell distributions apart."""
     return Start(
         task,
         world_size,
-        mesh=draw(meshes(world_size)),
+        mesh,
         seed=draw(st.integers(0, 2**16)),
         sizes=draw(st.sampled_from([(96, 144), (132, 96)])),
         bias=draw(st.booleans()),

@@ -13,7 +13,7 @@ import torch
 from hypothesis import strategies as st
 
 from autograder.checks.example import Call, Description
-from autograder.checks.examples.groups import Mesh, Placed, meshes
+from autograder.checks.examples.groups import Placed, meshes
 from autograder.checks.meaning.tensor_parallel import STATES, Passes, region, sliced, unsharded
 from autograder.checks.show import show, show_dtype
 from autograder.drivers.layouts import LAYOUTS
@@ -250,30 +250,44 @@ def _integers(count: int, largest: int, *key: int) -> np.ndarray:
     return generator.choice((-1, 1), count) * generator.integers(1, largest, count, endpoint=True)
 
 
-def _both_ways(draw: st.DrawFn, world_size: int) -> dict[str, Any]:
+def kinds(world_size: int) -> list[dict[str, st.SearchStrategy[Any]]]:
+    """What is fixed in the kinds of examples that every grading has to try.
+
+    They are the whole world and every mesh of groups, with a gradient that whoever sums in place spoils; activations and
+    gradients that cannot be viewed as rows, with the flag of a layer and without it; the gradient that a sum sends; and
+    anything at all.
+    """
+    rows = {"lead": st.just((2, 3))}
+    apart = {"layout": st.sampled_from(["transposed", "strided"]), "upstream": st.just("transposed")}
+    return [
+        *({"mesh": st.just(mesh), "upstream": st.just("contiguous")} for mesh in meshes(world_size)),
+        *(rows | apart | {"flag": st.just(flag)} for flag in (True, False)),
+        rows | {"upstream": st.just("expanded")},
+        {},
+    ]
+
+
+def _both_ways(draw: st.DrawFn, world_size: int, fixed: dict[str, st.SearchStrategy[Any]]) -> dict[str, Any]:
     """What an example of forward and backward draws, whatever the task."""
-    return {
-        "mesh": draw(meshes(world_size)),
-        "seed": draw(st.integers(0, 2**16)),
-        "lead": draw(st.sampled_from(LEADS)),
-        "layout": draw(st.sampled_from(LAYOUTS)),
-        "upstream": draw(st.sampled_from(["contiguous", "transposed", "strided", "expanded"])),
-        "calls": draw(st.integers(1, 2)),
+    any_of = {
+        "mesh": st.sampled_from(meshes(world_size)),
+        "seed": st.integers(0, 2**16),
+        "lead": st.sampled_from(LEADS),
+        "layout": st.sampled_from(LAYOUTS),
+        "upstream": st.sampled_from(["contiguous", "transposed", "strided", "expanded"]),
+        "calls": st.integers(1, 2),
+        "requires_grad": st.just(True),
     }
-
-
-def _size(mesh: Mesh | None, world_size: int) -> int:
-    return len(mesh[0]) if mesh else world_size
+    return {name: draw(fixed.get(name, strategy)) for name, strategy in any_of.items()}
 
 
 @st.composite
-def regions(draw: st.DrawFn, task: str, world_size: int) -> Region:
-    """Any shape, layout and group; small whole numbers, which every dtype holds exactly."""
-    drawn = _both_ways(draw, world_size)
+def regions(draw: st.DrawFn, task: str, world_size: int, **fixed: Any) -> Region:
+    """Any shape, layout and group, but for what is `fixed`; small whole numbers, which every dtype holds exactly."""
     return Region(
         task,
         world_size,
-        **drawn,
+        **_both_ways(draw, world_size, fixed),
         share=draw(st.integers(1, 3)),
         dtype=draw(st.sampled_from([torch.float64, torch.float32])),
         values=draw(st.sampled_from(["counting", "random"])),
@@ -282,9 +296,9 @@ def regions(draw: st.DrawFn, task: str, world_size: int) -> Region:
 
 @st.composite
 def models(draw: st.DrawFn, task: str, world_size: int, **fixed: Any) -> Model:
-    """Any shape, layout, group and size that the ranks can share; `fixed` in place of what would be drawn."""
-    drawn = _both_ways(draw, world_size) | {name: draw(strategy) for name, strategy in fixed.items()}
-    n = _size(drawn["mesh"], world_size)
+    """Any shape, layout, group and size that the ranks can share, but for what is `fixed`."""
+    drawn = _both_ways(draw, world_size, fixed)
+    n = len(drawn["mesh"][0]) if drawn["mesh"] else world_size
     any_size, shared = st.integers(1, 5), st.integers(1, 3).map(lambda share: share * n)
     sizes = {
         "column_parallel_forward": st.tuples(any_size, shared)
@@ -298,5 +312,5 @@ def models(draw: st.DrawFn, task: str, world_size: int, **fixed: Any) -> Model:
         **drawn,
         sizes=draw(sizes.get(task, st.tuples(any_size, shared))),
         bias=draw(st.booleans()) if task != "column_parallel_forward" else False,
-        flag=draw(st.booleans()) if task in FLAGS else True,
+        flag=draw(fixed.get("flag", st.booleans())) if task in FLAGS else True,
     )

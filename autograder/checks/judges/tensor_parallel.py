@@ -40,18 +40,27 @@ def both_ways(example: BothWays, outcome: Outcome) -> Mismatch | None:
 
 
 def _least(example: BothWays) -> dict[int, int]:
-    """Bytes that every rank has to get from others, whatever the algorithm: an nth of what the operations are about."""
+    """Bytes that every rank has to get from others, whatever the algorithm.
+
+    An nth of what the operations are about; or of the weights, where that is less: with those a rank computes it all alone.
+    """
     if example.size == 1:
         return {}
     rows = math.prod(example.lead) * example.calls
     if isinstance(example, Model):
         needed = traffic(example.task, example.sizes, rows, example.flag, example.requires_grad)
-        about = sum(nbytes for half in needed for _, nbytes in half.values())
+        activations = sum(nbytes for half in needed for _, nbytes in half.values())
+        about = min(activations, sum(t.nbytes for slices in _weights(example) for t in slices))
     else:
         forward, backward = COMMUNICATES[example.task]
         halves = forward + (backward and example.requires_grad)
         about = halves * rows * example.share * example.size * example.dtype.itemsize
     return dict.fromkeys(range(example.world_size), about // example.size)
+
+
+def _weights(example: Model) -> Iterator[Sequence[torch.Tensor]]:
+    """The slices of every weight, in a group."""
+    return (slices for name, slices in example.passes[0].parameters.items() if not name.endswith("bias"))
 
 
 def reduce_scattered(example: Region, outcome: Outcome) -> Mismatch | None:
@@ -219,6 +228,10 @@ def _reasons(example: Model, seen: Traffic, needed: Traffic, phase: str) -> tupl
         return ("a reduce-scatter sums and leaves each rank its slice; an all-reduce and a cut send twice the bytes",)
     if "all_reduce" in more and phase == "backward" and not example.requires_grad:
         return ("x requires no gradient: there is no need of an all-reduce for it",)
+    if "all_gather" in more and "all_reduce" in needed and "all_reduce" not in seen:
+        return (
+            "an all-gather hands every rank all terms, rather than add them up on the way: more bytes to send and keep",
+        )
     if "all_gather" in more:
         return ("an all-gather makes a whole weight, or a whole activation, of what can stay in slices",)
     if not more and any(seen[kind] != needed.get(kind) for kind in seen):
