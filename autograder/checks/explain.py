@@ -17,10 +17,17 @@ from autograder.fabric.sim import verdict as verdicts
 from autograder.fabric.sim.endpoint import SimulationError
 from autograder.report.model import RankView, Status
 
-_OUT_OF_MEMORY = re.compile(r"^MemoryError|can't allocate memory|not enough memory")
-_MEMORY_LIMIT = (
-    "the machine may have more: a rank gets memory_bytes in assignment/assignment.toml, of which the examples need little, "
-    "so look for what is kept from one step of a loop to the next"
+# What an exception's type and text mean, where they do not say it themselves.
+_MEANINGS = (
+    (
+        re.compile(r"^MemoryError|can't allocate memory|not enough memory"),
+        "the machine may have more: a rank gets memory_bytes in assignment/assignment.toml, of which the examples need "
+        "little, so look for what is kept from one step of a loop to the next",
+    ),
+    (
+        re.compile(r"is not part of group|should not be the same as the rank of the current process"),
+        "src and dst are ranks of the world; a rank in the group is a group_src or group_dst",
+    ),
 )
 # What a rank raises because another one died: never the cause.
 _ECHO = re.compile(r"Connection (closed|reset) by peer|Broken pipe|peer rank|Socket closed", re.IGNORECASE)
@@ -190,14 +197,15 @@ def _told_of(rank: RankOutcome | None, outcome: Outcome, function: str) -> tuple
         headline=f"{function} raised {raised.type} on rank {rank.rank}{text}",
         where=lines(raised.lines),
         ranks=of_all(outcome),
-        hints=_memory_limit(raised) + (() if _cause(outcome) else _out_of_order(outcome)),
+        hints=_meaning(raised) + (() if _cause(outcome) else _out_of_order(outcome)),
     )
     return Status.FAILED, mismatch
 
 
-def _memory_limit(raised: Raised) -> tuple[str, ...]:
-    """Whose limit it was, if a rank ran out of memory."""
-    return (_MEMORY_LIMIT,) if _OUT_OF_MEMORY.search(f"{raised.type}: {raised.text}") else ()
+def _meaning(raised: Raised) -> tuple[str, ...]:
+    """What the exception means, if it is one that needs explaining."""
+    said = f"{raised.type}: {raised.text}"
+    return tuple(hint for pattern, hint in _MEANINGS if pattern.search(said))
 
 
 def _not_attempted(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:
