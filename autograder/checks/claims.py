@@ -21,6 +21,7 @@ def claim(
     judge: Judge,
     backends: tuple[str, ...] = ("real",),
     weight: int = 1,
+    needs_messages: bool = True,
     spent: Callable[[Any, Outcome], dict[int, str]] | None = None,
     compare: Comparison | None = None,
 ) -> Callable[[Callable[..., Drawn]], Callable[..., None]]:
@@ -38,6 +39,7 @@ def claim(
                 judge=judge,
                 backends=backends,
                 weight=weight,
+                needs_messages=needs_messages,
                 spent=spent,
                 compare=compare,
             )

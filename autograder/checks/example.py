@@ -66,10 +66,11 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     There is one strategy, or one for each kind of examples that every grading has to try.
     `judge` sees only outcomes in which every rank returned; everything else has failed before. `backends` are what
     an example is run on, one after the other: the simulated cluster ("sim"), and the one that is graded on ("real").
-    `weight` is what one example takes, where an ordinary one
-    takes 1: the search for a smaller failure tries fewer of heavy ones. `spent` tells in words, by rank, what an example
-    took, where that is what the claim is about: the reference's figures are shown beside the submission's. `compare` holds a
-    passed example on the real backend against the reference's, run right after it: figures to tell, and what is wrong.
+    `weight` is what one example takes, where an ordinary one takes 1: the search for a smaller failure tries fewer of heavy
+    ones. `needs_messages`: ranks cannot be right without what others have sent, so that a passed example is tried with
+    emptied messages, too. `spent` tells in words, by rank, what an example took, where that is what the claim is about: the
+    reference's figures are shown beside the submission's. `compare` holds a passed example on the real backend against the
+    reference's, run right after it: figures to tell, and what is wrong.
     """
 
     id: str
@@ -78,6 +79,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     judge: Judge
     backends: tuple[str, ...] = ("real",)
     weight: int = 1
+    needs_messages: bool = True
     spent: Callable[[Any, Outcome], dict[int, str]] | None = None
     compare: Comparison | None = None
 

@@ -1,0 +1,24 @@
+"""Exchanges the ranks' times on GPUs alone: on CPUs every rank returns its own.
+
+mistake = 23
+loses = ["bandwidth.time_collective.slowest"]
+says = ["same number on every rank"]
+"""
+
+
+def time_collective(call, *, warmup=5, iterations=20, device="cpu", group=None):
+    for _ in range(warmup):
+        call()
+    _synchronize(device)
+    dist.barrier(group=group)
+    _synchronize(device)
+    start = time.perf_counter()
+    for _ in range(iterations):
+        call()
+    _synchronize(device)
+    seconds = (time.perf_counter() - start) / iterations
+    if torch.device(device).type == "cpu":
+        return seconds
+    slowest = torch.tensor(seconds, dtype=torch.float64, device=device)
+    dist.all_reduce(slowest, op=dist.ReduceOp.MAX, group=group)
+    return slowest.item()
