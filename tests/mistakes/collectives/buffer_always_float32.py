@@ -1,7 +1,7 @@
 """broadcast receives into a float32 buffer, whatever the dtype of the message.
 
 loses = ["collectives.broadcast"]
-says = ["dtype|expected|bytes"]
+says = ["receives it as float32"]
 """
 
 
