@@ -9,8 +9,7 @@ SEED ?= 0
 RESULTS ?=
 ISOLATE ?=
 TESTS ?=
-# tests at once: one of three is mostly waiting for ranks, so that two cores have enough to do
-JOBS ?= 3
+JOBS ?= 2
 # of each function's mutants, make strength takes one in so many
 EVERY ?= 5
 SEEDS ?= 5

@@ -81,7 +81,7 @@ def test_untouched_stubs_are_not_attempted(tmp_path: Path) -> None:
     assert len(document["tests"]) == len(load().plan())
 
 
-SOME = ("--only", "all_reduce", "--only", "DistributedDataParallel", "--only", "pipeline_forward")
+SOME = ("--only", "all_reduce.ops", "--only", "DistributedDataParallel.networks", "--only", "pipeline_forward")
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_the_reference_earns_everything_and_twice_the_same(only: tuple[str, ...]
         assert process.returncode == 0, output
     one, two = (without_times(results(file)) for file in files)
     assert one["score"] == sum(check.points for check in load().plan())
-    assert len(two["tests"]) >= 20
+    assert len(two["tests"]) >= 6
     assert all(test in one["tests"] for test in two["tests"])
 
 
