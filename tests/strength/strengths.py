@@ -114,9 +114,12 @@ def show(found: Strengths, console: Console) -> None:
 
 
 def _table(checks: Sequence[Strength]) -> Table:
-    shown = Table(title="What each check catches", box=None)
-    for name in ("", "wrong", "alone", "unusual accepted", "mutants", "alone"):
-        shown.add_column(name, justify="right" if name else "left", no_wrap=True)
+    shown = Table(
+        title="What each check catches, and which unusual submissions it accepts", box=None, padding=(0, 1, 0, 0)
+    )
+    shown.add_column("", overflow="fold")
+    for name in ("wrong", "alone", "accepted", "mutants", "alone"):
+        shown.add_column(name, justify="right", min_width=len(name))
     for check in checks:
         accepted = f"{check.right - len(check.right_refused)}/{check.right}" if check.right else ""
         figures = [len(check.wrong), len(check.wrong_alone)]
