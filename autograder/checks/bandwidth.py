@@ -16,9 +16,15 @@ from autograder.checks.judges.timing import CLOCK, SLOWEST, benchmarked, beside,
 SIMULATED, REAL, BOTH = ("sim",), ("real",), ("sim", "real")
 
 
-def _claim(name: str, task: str, judge: Any, backends: tuple[str, ...] = REAL, **options: Any) -> Any:
-    # Ranks that are all alike measure the right time, whether they tell one another or not.
-    return claim("bandwidth", name, (task,), judge, backends, **{"needs_messages": False} | options)
+def _claim(
+    name: str,
+    task: str,
+    judge: Any,
+    backends: tuple[str, ...] = REAL,
+    needs_messages: bool = False,  # ranks that are all alike measure the right time, whether they tell one another or not
+    compare: Any = None,
+) -> Any:
+    return claim("bandwidth", name, (task,), judge, backends, needs_messages=needs_messages, compare=compare)
 
 
 @_claim("factors", "sent_bytes", figures)
@@ -40,9 +46,13 @@ def test_busbw(task: str, world_size: int) -> st.SearchStrategy[examples.Figures
 
 
 def _timing(
-    name: str, omission: str, backends: tuple[str, ...] = SIMULATED, count_calls: bool = False, **options: Any
+    name: str,
+    omission: str,
+    backends: tuple[str, ...] = SIMULATED,
+    count_calls: bool = False,
+    needs_messages: bool = False,
 ) -> Any:
-    return _claim(name, "time_collective", timed(omission, count_calls), backends, **options)
+    return _claim(name, "time_collective", timed(omission, count_calls), backends, needs_messages)
 
 
 @_timing("steady", f"seconds of one call, the mean of all measured ones. {CLOCK}", BOTH)
