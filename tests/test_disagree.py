@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from autograder.checks.disagree import disagreement, outside
-from autograder.cluster.board import WAITING, Doing
+from autograder.cluster.board import RUNNING, WAITING, Doing
 from autograder.cluster.messages import Operation, Reply
 from autograder.cluster.outcome import End, Outcome, RankOutcome
 
@@ -16,8 +18,8 @@ def replied(rank: int, *operations: Operation, status: str = "returned") -> Rank
     return RankOutcome(rank=rank, end=End.REPLIED, reply=Reply(status, operations=operations))
 
 
-def died(rank: int, kind: str, nth: int, nbytes: int) -> RankOutcome:
-    doing = Doing(1, 5, WAITING, nbytes=nbytes, line=7, nth=nth, members=(0, 1), kind=kind, file="data_parallel.py")
+def died(rank: int, kind: str, nth: int, nbytes: int, state: int = WAITING) -> RankOutcome:
+    doing = Doing(1, 5, state, nbytes=nbytes, line=7, nth=nth, members=(0, 1), kind=kind, file="data_parallel.py")
     return RankOutcome(rank=rank, end=End.DIED, doing=doing)
 
 
@@ -33,11 +35,12 @@ def test_sizes() -> None:
     assert told == "rank 0's 2nd all_reduce has 32 bytes (data_parallel.py:2), rank 1's has 16 (data_parallel.py:3)"
 
 
-def test_a_dead_ranks_last_call_is_known_by_its_number() -> None:
+@pytest.mark.parametrize("state", [WAITING, RUNNING])
+def test_a_dead_ranks_last_call_is_known_by_its_number(state: int) -> None:
     first = replied(0, called("all_reduce", 8, 2), called("all_reduce", 32, 2), status="raised")
-    told = disagreement(Outcome(ranks=(first, died(1, "all_reduce", 2, 8))))
+    told = disagreement(Outcome(ranks=(first, died(1, "all_reduce", 2, 8, state))))
     assert told == "rank 0's 2nd all_reduce has 32 bytes (data_parallel.py:2), rank 1's has 8 (data_parallel.py:7)"
-    assert disagreement(Outcome(ranks=(first, died(1, "all_reduce", 1, 8)))) == ""
+    assert disagreement(Outcome(ranks=(first, died(1, "all_reduce", 1, 8, state)))) == ""
 
 
 def test_a_call_too_few() -> None:

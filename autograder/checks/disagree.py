@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from autograder.cluster.board import WAITING
 from autograder.cluster.outcome import Outcome, RankOutcome
 
 # Of these each rank passes a size of its own.
@@ -46,9 +45,9 @@ def _calls(rank: RankOutcome) -> dict[Kind, dict[int, Called]]:
                 numbered = calls.setdefault((op.kind, op.group), {})
                 numbered[len(numbered) + 1] = Called(op.nbytes, f"{op.file}:{op.line}")
         return calls
-    doing = rank.doing
-    if doing is not None and doing.state == WAITING and doing.members and doing.kind not in POINT_TO_POINT:
-        calls[doing.kind, doing.members] = {doing.nth: Called(doing.nbytes, f"{doing.file}:{doing.line}")}
+    last = rank.pending
+    if last is not None and last.members and last.kind not in POINT_TO_POINT:
+        calls[last.kind, last.members] = {last.nth: Called(last.nbytes, f"{last.file}:{last.line}")}
     return calls
 
 
@@ -85,9 +84,9 @@ def outside(outcome: Outcome, group_of: Callable[[int], tuple[int, ...]]) -> str
     for rank in outcome.ranks:
         group = group_of(rank.rank)
         ends = [(op.kind, op.peer, f"{op.file}:{op.line}") for op in rank.operations]
-        doing = rank.doing
-        if doing is not None and doing.state == WAITING:
-            ends.append((doing.kind, doing.peer, f"{doing.file}:{doing.line}"))
+        last = rank.pending
+        if last is not None:
+            ends.append((last.kind, last.peer, f"{last.file}:{last.line}"))
         for kind, peer, place in ends:
             if kind in POINT_TO_POINT and peer >= 0 and group and peer not in group:
                 link = "to" if kind == "send" else "from"

@@ -9,7 +9,7 @@ from collections.abc import Collection
 
 from autograder.checks.disagree import disagreement
 from autograder.checks.example import Mismatch
-from autograder.checks.whereabouts import during, end, lines, of_all, places, whereabouts, who_waits
+from autograder.checks.whereabouts import end, last_operation, lines, of_all, places, whereabouts, who_waits
 from autograder.cluster.messages import Raised
 from autograder.cluster.outcome import End, Outcome, RankOutcome
 from autograder.fabric.recorder import refusal
@@ -143,8 +143,8 @@ def _died(outcome: Outcome, function: str) -> tuple[Status, Mismatch] | None:
     rank = _first(outcome, End.DIED)
     if rank is None or _cause(outcome) is not None:
         return None
-    headline = f"rank {rank.rank}'s process ended {end(rank.exit_status)}{during(rank)}"
-    receiving = rank.doing is not None and rank.doing.kind == "recv" and rank.exit_status == -signal.SIGABRT
+    headline = f"rank {rank.rank}'s process ended {end(rank.exit_status)}{last_operation(rank)}"
+    receiving = rank.pending is not None and rank.pending.kind == "recv" and rank.exit_status == -signal.SIGABRT
     hints = (_ABORTED_RECV,) if receiving else _out_of_order(outcome)
     return Status.CRASHED, Mismatch(headline=headline, ranks=of_all(outcome), where=places(rank), hints=hints)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.cluster.board import RUNNING, WAITING
+from autograder.cluster.board import RUNNING
 from autograder.cluster.messages import SourceLine
 from autograder.cluster.outcome import End, Outcome, RankOutcome
 from autograder.cluster.process import signal_name
@@ -11,7 +11,7 @@ from autograder.report.model import RankView
 
 def who_waits(stuck: list[RankOutcome], outcome: Outcome) -> str:
     """One sentence: a circle of ranks, a rank that waits for one that has gone, or the plain list."""
-    peers = {rank.rank: rank.doing.peer for rank in stuck if rank.doing and rank.doing.state == WAITING}
+    peers = {rank.rank: rank.pending.peer for rank in stuck if rank.pending}
     circle = _circle(peers)
     if circle:
         chain = ", ".join(f"rank {r} in {operation(outcome.ranks[r])}" for r in circle)
@@ -20,7 +20,7 @@ def who_waits(stuck: list[RankOutcome], outcome: Outcome) -> str:
         peer = peers.get(rank.rank, -1)
         if 0 <= peer < len(outcome.ranks) and outcome.ranks[peer].end is not End.STUCK:
             return f"rank {rank.rank} waits in {operation(rank)} for ever: rank {peer} has already returned"
-        members = rank.doing.members if rank.doing and peer < 0 else ()
+        members = rank.pending.members if rank.pending and peer < 0 else ()
         gone = next((r.rank for r in outcome.ranks if r.rank in members and r.status == "returned"), None)
         if gone is not None:
             return f"rank {rank.rank} waits in {operation(rank)} for ever: rank {gone} has already returned"
@@ -58,7 +58,7 @@ def whereabouts(rank: RankOutcome) -> str:
         return f"raised {raised.type}" if raised else rank.reply.status
     if rank.end is End.DIED:
         return f"ended {end(rank.exit_status).partition(':')[0]}"
-    if rank.doing is not None and rank.doing.state == WAITING:
+    if rank.pending is not None:
         return f"waits in {operation(rank)}"
     if rank.doing is not None and rank.doing.state == RUNNING:
         at = places(rank)
@@ -68,19 +68,18 @@ def whereabouts(rank: RankOutcome) -> str:
 
 def operation(rank: RankOutcome) -> str:
     """recv from rank 2 (collectives.py:41)."""
-    doing = rank.doing
-    if doing is None:
+    pending = rank.pending
+    if pending is None:
         return "an operation"
-    link = {"send": " to", "recv": " from"}.get(doing.kind)
-    peer = "" if link is None else f"{link} rank {doing.peer}" if doing.peer >= 0 else f"{link} any rank"
-    place = f" ({doing.file}:{doing.line})" if doing.file else ""
-    return f"{doing.kind}{peer}{place}"
+    link = {"send": " to", "recv": " from"}.get(pending.kind)
+    peer = "" if link is None else f"{link} rank {pending.peer}" if pending.peer >= 0 else f"{link} any rank"
+    place = f" ({pending.file}:{pending.line})" if pending.file else ""
+    return f"{pending.kind}{peer}{place}"
 
 
-def during(rank: RankOutcome) -> str:
-    """The operation that the rank waited in, as an ending of a sentence."""
-    doing = rank.doing
-    return f", in {operation(rank)}" if doing is not None and doing.kind and doing.state == WAITING else ""
+def last_operation(rank: RankOutcome) -> str:
+    """The last operation that a dead rank began, as an ending of a sentence."""
+    return f"; its last operation: {operation(rank)}" if rank.pending is not None else ""
 
 
 def end(status: int | None) -> str:
@@ -96,9 +95,9 @@ def places(rank: RankOutcome) -> tuple[str, ...]:
     """The submission's lines that the rank was in, the innermost last."""
     if rank.stack:
         return lines(rank.stack[-3:])
-    doing = rank.doing
-    if doing is not None and doing.file:
-        return lines((SourceLine(doing.file, doing.line, doing.function),))
+    pending = rank.pending
+    if pending is not None and pending.file:
+        return lines((SourceLine(pending.file, pending.line, pending.function),))
     return ()
 
 

@@ -13,10 +13,12 @@ from collections.abc import Sequence
 
 import msgspec
 
-# number, example, progress, state, peer, bytes, line, nth, members, kind, api, file, function, number again
-_SLOT = struct.Struct("<QQQiiqiIQ24s32s160s96sQ")
-# A change of state writes the first four and the last of these.
-_STATE, _AGAIN = struct.Struct("<QQQi"), struct.Struct("<Q")
+# A slot is number, example, progress, state; then the operation; then the number again.
+_HEAD, _AGAIN = struct.Struct("<QQQi"), struct.Struct("<Q")
+# peer, bytes, line, nth, members, kind, api, file, function
+_OPERATION = struct.Struct("<iqiIQ24s32s160s96s")
+_SLOT = struct.Struct(_HEAD.format + _OPERATION.format[1:] + _AGAIN.format[1:])
+_NONE = _OPERATION.pack(-1, 0, 0, 0, 0, b"", b"", b"", b"")
 SLOT_SIZE = 512
 IDLE, RUNNING, WAITING = 0, 1, 2
 MASKED = 64  # members of a group are shown up to this rank
@@ -25,7 +27,8 @@ MASKED = 64  # members of a group are shown up to this rank
 class Doing(msgspec.Struct, frozen=True):
     """What a rank was doing when the board was read. `progress` grows with every operation begun or ended.
 
-    The operation is the rank's `nth` of its kind on the group with the global ranks `members`.
+    The operation, one of this example, is the one that the rank waits in, or the last that it began, if `state` is another;
+    `kind` is "" if there is none. It is the rank's `nth` of its kind on the group with the global ranks `members`.
     """
 
     example: int
@@ -56,13 +59,16 @@ class Slot:
         self._number = 0
         self._progress = 0
         self._example = 0
+        self._operation = _NONE
 
     def begin(self) -> None:
         """A new example begins."""
         self._example += 1
-        self.running()
+        self._operation = _NONE
+        self._enter(RUNNING)
 
     def idle(self) -> None:
+        self._operation = _NONE
         self._enter(IDLE)
 
     def running(self) -> None:
@@ -81,19 +87,17 @@ class Slot:
         members: Sequence[int] = (),
     ) -> None:
         """The rank is about to block in an operation."""
-        self._number += 1
-        self._progress += 1
-        _SLOT.pack_into(
-            self._memory, self._offset, self._number, self._example, self._progress, WAITING, peer, nbytes, line,
-            nth, _mask(tuple(members)), *_texts(kind, api, file, function), self._number,
-        )  # fmt: skip
+        texts = _texts(kind, api, file, function)
+        self._operation = _OPERATION.pack(peer, nbytes, line, nth, _mask(tuple(members)), *texts)
+        self._enter(WAITING)
 
     def _enter(self, state: int) -> None:
-        """Only WAITING has particulars; in another state they are those of the last operation."""
+        """Written in one copy: packed in place, the slot would be blank for a while, and a rank may die in the middle."""
         self._number += 1
         self._progress += 1
-        _STATE.pack_into(self._memory, self._offset, self._number, self._example, self._progress, state)
-        _AGAIN.pack_into(self._memory, self._offset + _SLOT.size - _AGAIN.size, self._number)
+        head = _HEAD.pack(self._number, self._example, self._progress, state)
+        slot = head + self._operation + _AGAIN.pack(self._number)
+        self._memory[self._offset : self._offset + _SLOT.size] = slot
 
 
 @functools.lru_cache
@@ -128,8 +132,6 @@ class Board:
             number, example, progress, state, peer, nbytes, line, nth, mask, *texts, again = _SLOT.unpack(slot)
             if number == again:
                 break
-        if state != WAITING:
-            return Doing(example, progress, state)
         kind, api, file, function = (t.rstrip(b"\0").decode("utf-8", "replace") for t in texts)
         members = tuple(rank for rank in range(MASKED) if mask >> rank & 1)
         return Doing(example, progress, state, peer, nbytes, line, nth, members, kind, api, file, function)

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import torch
 
-from autograder.cluster.board import Doing
+from autograder.cluster.board import WAITING, Doing
 from autograder.cluster.messages import Operation, Reply, SourceLine
 from autograder.fabric.sim.verdict import Verdict
 
@@ -48,6 +48,16 @@ class RankOutcome(msgspec.Struct, frozen=True, kw_only=True):
     def status(self) -> str:
         """The reply's status, or how the rank ended without one."""
         return self.reply.status if self.reply else str(self.end)
+
+    @property
+    def pending(self) -> Doing | None:
+        """The operation that a rank without a reply waited in; of a rank that died, the last that it began.
+
+        A library's thread may end the process while the rank's own thread is in between two lines.
+        """
+        doing = self.doing
+        there = doing is not None and doing.kind and (doing.state == WAITING or self.end is End.DIED)
+        return doing if there else None
 
     @property
     def operations(self) -> tuple[Operation, ...]:
