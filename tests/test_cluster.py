@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +67,24 @@ def test_a_message_of_one_example_does_not_reach_the_next(cluster: Cluster, tmp_
     ask(cluster, tmp_path, example(1, torch.float32))
     outcome = ask(cluster, tmp_path, example(3, torch.float32))
     assert outcome.ranks[1].tensors["0/tensor"].tolist() == [1, 1, 1]
+    cluster.release(tmp_path)
+
+
+COUNTS_ITS_THREADS = """
+from pathlib import Path
+
+def all_reduce(tensor, op=None, group=None):
+    names = [file.read_text().strip() for file in Path("/proc/self/task").glob("*/comm")]
+    tensor.fill_(names.count("gloo_tcp_loop"))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
+def test_groups_of_a_rank_share_the_thread_that_polls(cluster: Cluster, tmp_path: Path) -> None:
+    (tmp_path / "collectives.py").write_text(COUNTS_ITS_THREADS)
+    for members in ((0, 1), (2, 0), (0, 1, 2)):
+        outcome = ask(cluster, tmp_path, dataclasses.replace(example(2), members=members))
+    assert pids(outcome) == [1, 1, 1]
     cluster.release(tmp_path)
 
 

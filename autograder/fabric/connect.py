@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import os
 from datetime import timedelta
 from typing import Any
 
@@ -46,7 +48,9 @@ def _library_group(backend: str, options: Any, device: torch.device) -> dist.Pro
         settings._timeout = PATIENCE
         library, kind = dist.ProcessGroupNCCL(options.store, rank, size, settings), dist.ProcessGroup.BackendType.NCCL
     else:
-        library = dist.ProcessGroupGloo(options.store, rank, size, PATIENCE)
+        settings = dist.ProcessGroupGloo._Options()
+        settings._timeout, settings._devices = PATIENCE, [_gloo_device()]
+        library = dist.ProcessGroupGloo(options.store, rank, size, settings)
         kind = dist.ProcessGroup.BackendType.GLOO
     library._set_sequence_number_for_group()
     group = dist.ProcessGroup(options.store, rank, size)
@@ -54,6 +58,14 @@ def _library_group(backend: str, options: Any, device: torch.device) -> dist.Pro
     group._register_backend(torch.device(device.type), kind, library)
     group._set_group_name(f"library-{options.group_id}")
     return group
+
+
+@functools.cache
+def _gloo_device() -> dist.ProcessGroupGloo.Device:
+    """One device for all groups of this rank: each has a thread that wakes a hundred times a second, idle or not."""
+    interface = os.environ.get("GLOO_SOCKET_IFNAME")
+    library = dist.ProcessGroupGloo
+    return library.create_device(interface=interface) if interface else library.create_default_device()
 
 
 def batch_isend_irecv(p2p_op_list: list[dist.P2POp]) -> list[dist.Work]:
