@@ -10,7 +10,7 @@ from typing import Any
 from autograder.cluster import launch
 from autograder.cluster.group import RankGroup, ZygoteGone
 
-# Ranks kept warm at a time, 5 to 10 megabytes each; beyond that the groups unused for longest are ended.
+# Ranks kept warm at a time, 10 to 15 megabytes each; beyond that the groups unused for longest are ended.
 WARM_RANKS = 160
 LONGEST_ANSWER = 1 << 20
 FDS_A_MESSAGE = 200  # the kernel takes 253
