@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import signal
 import socket
 import subprocess
 import sys
@@ -93,3 +94,32 @@ def test_a_zygote_whose_grader_is_gone_before_it_begins() -> None:
     imported = {line.rpartition("|")[2].strip() for line in ended.stderr.splitlines()}
     assert "autograder.cluster.process" in imported
     assert "torch" not in imported
+
+
+COLLECTS = """
+import gc, os, signal, time
+from autograder import cli
+
+signal.signal(signal.{signal}, cli._interrupted)
+
+sent = []
+
+def during_collection(phase, info):
+    if phase == "stop" and not sent:
+        sent.append(True)
+        os.kill(os.getpid(), signal.{signal})
+
+gc.callbacks.append(during_collection)
+try:
+    gc.collect()
+    time.sleep(60)
+except KeyboardInterrupt as interrupt:
+    print("heard", int(interrupt.args[0]))
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_signal_during_a_collection_of_garbage_is_heard(name: str) -> None:
+    program = [sys.executable, "-c", COLLECTS.replace("{signal}", name)]
+    done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, timeout=50)
+    assert done.stdout.split() == ["heard", str(int(signal.Signals[name]))], done.stderr
