@@ -64,6 +64,8 @@ class Gradings:
             command, cwd=ROOT, stdout=pipe, stderr=pipe, text=True, start_new_session=True
         ) as process:
             self._running.add(process)
+            if self._over:  # left meanwhile, and perhaps before this one could be seen
+                process.terminate()
             said = "".join(process.communicate())
             self._running.discard(process)
         seconds = time.monotonic() - begin

@@ -83,15 +83,11 @@ def outside(outcome: Outcome, group_of: Callable[[int], tuple[int, ...]]) -> str
     """The first message to or from a rank outside of the group that a rank works in, as a sentence; "" if there is none."""
     for rank in outcome.ranks:
         group = group_of(rank.rank)
-        ends = [(op.kind, op.peer, f"{op.file}:{op.line}") for op in rank.operations]
-        last = rank.pending
-        if last is not None:
-            ends.append((last.kind, last.peer, f"{last.file}:{last.line}"))
-        for kind, peer, place in ends:
-            if kind in POINT_TO_POINT and peer >= 0 and group and peer not in group:
-                link = "to" if kind == "send" else "from"
+        for op in filter(None, (*rank.operations, rank.pending)):
+            if op.kind in POINT_TO_POINT and op.peer >= 0 and group and op.peer not in group:
+                link = "to" if op.kind == "send" else "from"
                 return (
-                    f"rank {rank.rank}'s {kind} {link} rank {peer} ({place}) leaves the group {list(group)}: pass group, and "
+                    f"rank {rank.rank}'s {op.kind} {link} rank {op.peer} ({op.file}:{op.line}) leaves the group {list(group)}: pass group, and "
                     "number its ranks as group_src and group_dst, or translate them with dist.get_global_rank"
                 )
     return ""

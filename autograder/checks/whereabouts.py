@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.cluster.board import RUNNING
+from autograder.cluster.board import RUNNING, Doing
 from autograder.cluster.messages import SourceLine
 from autograder.cluster.outcome import End, Outcome, RankOutcome
 from autograder.cluster.process import signal_name
@@ -11,24 +11,24 @@ from autograder.report.model import RankView
 
 def who_waits(stuck: list[RankOutcome], outcome: Outcome) -> str:
     """One sentence: a circle of ranks, a rank that waits for one that has gone, or the plain list."""
-    peers = {rank.rank: rank.pending.peer for rank in stuck if rank.pending}
-    circle = _circle(peers)
+    waits = {rank.rank: rank.pending for rank in stuck if rank.pending}
+    circle = _circle({rank: pending.peer for rank, pending in waits.items()})
     if circle:
-        chain = ", ".join(f"rank {r} in {operation(outcome.ranks[r])}" for r in circle)
+        chain = ", ".join(f"rank {r} in {operation(waits[r])}" for r in circle)
         return f"deadlock: {'each waits for the next' if len(circle) > 1 else 'it waits for itself'}: {chain}"
-    for rank in stuck:
-        peer = peers.get(rank.rank, -1)
+    for rank, pending in waits.items():
+        peer = pending.peer
         if 0 <= peer < len(outcome.ranks) and outcome.ranks[peer].end is not End.STUCK:
-            return f"rank {rank.rank} waits in {operation(rank)} for ever: rank {peer} has already returned"
-        members = rank.pending.members if rank.pending and peer < 0 else ()
+            return f"rank {rank} waits in {operation(pending)} for ever: rank {peer} has already returned"
+        members = pending.members if peer < 0 else ()
         gone = next((r.rank for r in outcome.ranks if r.rank in members and r.status == "returned"), None)
         if gone is not None:
-            return f"rank {rank.rank} waits in {operation(rank)} for ever: rank {gone} has already returned"
-    asleep = next((rank for rank in stuck if rank.rank not in peers), None)
+            return f"rank {rank} waits in {operation(pending)} for ever: rank {gone} has already returned"
+    asleep = next((rank for rank in stuck if rank.rank not in waits), None)
     if asleep is not None:
         return f"rank {asleep.rank} never came back: it sleeps outside of any operation"
-    rank = stuck[0]
-    return f"rank {rank.rank} waits in {operation(rank)} for ever"
+    rank, pending = next(iter(waits.items()))
+    return f"rank {rank} waits in {operation(pending)} for ever"
 
 
 def _circle(peers: dict[int, int]) -> list[int]:
@@ -59,18 +59,15 @@ def whereabouts(rank: RankOutcome) -> str:
     if rank.end is End.DIED:
         return f"ended {end(rank.exit_status).partition(':')[0]}"
     if rank.pending is not None:
-        return f"waits in {operation(rank)}"
+        return f"waits in {operation(rank.pending)}"
     if rank.doing is not None and rank.doing.state == RUNNING:
         at = places(rank)
         return f"is in {at[-1]}" if at else "is in the middle of the call"
     return str(rank.end)
 
 
-def operation(rank: RankOutcome) -> str:
+def operation(pending: Doing) -> str:
     """recv from rank 2 (collectives.py:41)."""
-    pending = rank.pending
-    if pending is None:
-        return "an operation"
     link = {"send": " to", "recv": " from"}.get(pending.kind)
     peer = "" if link is None else f"{link} rank {pending.peer}" if pending.peer >= 0 else f"{link} any rank"
     place = f" ({pending.file}:{pending.line})" if pending.file else ""
@@ -79,7 +76,7 @@ def operation(rank: RankOutcome) -> str:
 
 def last_operation(rank: RankOutcome) -> str:
     """The last operation that a dead rank began, as an ending of a sentence."""
-    return f"; its last operation: {operation(rank)}" if rank.pending is not None else ""
+    return f"; its last operation: {operation(rank.pending)}" if rank.pending is not None else ""
 
 
 def end(status: int | None) -> str:
