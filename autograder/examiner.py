@@ -188,6 +188,10 @@ class Examiner:
             spent = self._second_witness(backend, claim, example).spent
         if told is not None:
             status, mismatch = told
+            if status is Status.KIT_ERROR:
+                if self._reference is None:
+                    raise KitFault(mismatch.headline)
+                status = Status.FAILED  # the judge does not fail on what the reference hands back
             failure = story.failure(self.setting, backend, claim, example, outcome, mismatch)
             raise Found(status, story.beside(failure, spent), cost_of(outcome))
 

@@ -25,7 +25,10 @@ class Side:
         self._assignment, self._cluster, self._folder = assignment, cluster, folder
 
     def run(self, backend: str, claim: Claim, example: Example, emptied: bool = False) -> tuple[Outcome, Told | None]:
-        """What came of an example, and what is wrong with that; with `emptied` messages (simulated only), too."""
+        """What came of an example, and what is wrong with that; with `emptied` messages (simulated only), too.
+
+        Where the judge itself fails, that is told as KIT_ERROR: what the reference hands back shows whose fault it is.
+        """
         call = example.call()
         problem = self._assignment.problem(claim.problem)
         requests = [
@@ -46,4 +49,7 @@ class Side:
             mismatch = claim.judge(example, outcome)
         except Unreadable as words:
             mismatch = Mismatch(headline=str(words))
+        except Exception as error:  # a mistake of the judge's, or something that no right function hands back
+            fault = f"{type(error).__name__}: {error}"
+            return Status.KIT_ERROR, Mismatch(headline=f"the grader has no judgement on what came back ({fault})")
         return None if mismatch is None else (Status.FAILED, mismatch)

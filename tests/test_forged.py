@@ -27,12 +27,13 @@ from autograder.side import Side
 
 EXAMPLES = 2  # the first that are drawn are the simplest; the last one is forged
 BUDGET = Budget(examples=EXAMPLES, real_every=1, witness="failure", shrink=0)
-STRANGE_WORDS = (None, -1, 2**70, 1e308, "\x1b[31mnan", [], {"a": {"b": 1}})
+STRANGE_WORDS = (None, -1, 2**70, 10**400, 1e308, "\x1b[31mnan", [], {"a": {"b": 1}})
 STRANGE_TENSORS = (
     torch.tensor(float("nan")),
     torch.full((7, 5, 3), 2**62),
     torch.ones(2, dtype=torch.complex64),
     torch.ones(3, dtype=torch.float8_e4m3fn),
+    torch.ones([1] * 2500),
 )
 FACTS = TensorFacts("torch.Tensor", "cpu")
 Forgery = Callable[[RankOutcome], RankOutcome]
@@ -47,7 +48,7 @@ class ForgedCluster:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._said: dict[tuple[str, int, int], Outcome] = {}
-        self.forgery: tuple[int, Forgery] | None = None
+        self.forgery: Forgery | None = None
         self.calls = 0  # that a check makes
 
     def begin(self, claim: Claim, world_size: int) -> None:
@@ -66,9 +67,7 @@ class ForgedCluster:
         outcome = self._said[key]
         if self.forgery is None or self.count < self.calls:
             return outcome
-        number, forge = self.forgery
-        ranks = [forge(rank) if rank.rank == number else rank for rank in outcome.ranks]
-        return msgspec.structs.replace(outcome, ranks=tuple(ranks))
+        return msgspec.structs.replace(outcome, ranks=tuple(map(self.forgery, outcome.ranks)))
 
     @property
     def last(self) -> Outcome:
@@ -86,13 +85,35 @@ def forgeries(rank: RankOutcome) -> Iterator[tuple[str, Forgery]]:
         yield f"no {name}", lambda r, others=others: msgspec.structs.replace(r, tensors=others)
         yield f"silent about {name}", lambda r, name=name: _replied(r, tensors=_without(r.reply.tensors, name))
         for strange in STRANGE_TENSORS:
-            yield f"{name} as {strange}", lambda r, name=name, strange=strange: _with(r, name, strange)
+            yield f"{name} as {_look(strange)}", lambda r, name=name, strange=strange: _with(r, name, strange)
     for name in ("shard/9", "output/9", "grad/0/stranger", "loss/x", "0/weight"):
         yield f"{name} invented", lambda r, name=name: _with(r, name, torch.ones(2))
     yield "nothing done", lambda r: _replied(r, operations=())
     strange = Operation("\x1b", "", 99, -1, 2**40, (99, -7), 5.0, -1.0, "", -3)
     yield "strange things done", lambda r: _replied(r, operations=(strange, *r.reply.operations, strange))
     yield "things undone", lambda r: _replied(r, operations=r.reply.operations[:1])
+
+
+def conspiracies(first: RankOutcome) -> Iterator[tuple[str, Forgery]]:
+    """Ways to lie for all ranks at once: this one hands back a wrong tensor, and the others none that is comparable."""
+    for name in [*first.tensors][:2] + [*first.tensors][2:][-1:]:
+        for strange in STRANGE_TENSORS:
+
+            def forge(r: RankOutcome, name: str = name, strange: torch.Tensor = strange) -> RankOutcome:
+                if r.reply is None:
+                    return r
+                return _with(r, name, _wrong(r.tensors[name]) if r.rank == first.rank else strange)
+
+            yield f"{name} wrong, elsewhere {_look(strange)}", forge
+
+
+def _wrong(tensor: torch.Tensor) -> torch.Tensor:
+    """Of the same shape and dtype, and resembling nothing."""
+    return torch.full_like(tensor, 99) if tensor.dtype != torch.bool else ~tensor
+
+
+def _look(tensor: torch.Tensor) -> str:
+    return f"{tensor.dtype} of shape {tuple(tensor.shape)!s:.20}"
 
 
 def _lies(value: Any) -> Iterator[tuple[str, Any]]:
@@ -151,15 +172,48 @@ def test_no_reply_makes_the_kit_fail(claim: Claim, cluster: Cluster) -> None:
     assert examined().status is Status.PASSED
     forged.calls = forged.count
     caught, faults = 0, []
-    rank = [rank for rank in forged.last.ranks if rank.reply is not None and (rank.value or rank.tensors)][-1]
-    for name, forgery in forgeries(rank):
-        forged.forgery = (rank.rank, forgery)
+    ranks = [rank for rank in forged.last.ranks if rank.reply is not None and (rank.value or rank.tensors)]
+    alone = [(name, _of(ranks[-1].rank, forgery)) for name, forgery in forgeries(ranks[-1])]
+    for name, forged.forgery in (*alone, *conspiracies(ranks[0])):
         result = examined()
         caught += result.status in (Status.FAILED, Status.TIMEOUT, Status.CRASHED)
         if result.status is Status.KIT_ERROR:
-            faults.append(f"rank {rank.rank} {name}: {result.reason}")
+            faults.append(f"rank {ranks[-1].rank} {name}: {result.reason}")
     assert not faults
     assert caught
+
+
+@pytest.mark.parametrize(
+    ("fails_on", "reference", "status", "says"),
+    [
+        ("the forged one", True, Status.FAILED, "no judgement on what came back"),
+        ("the forged one", False, Status.KIT_ERROR, "no judgement on what came back"),
+        ("both", True, Status.KIT_ERROR, "the reference fails its own check"),
+    ],
+)
+def test_a_judge_that_fails_is_charged_to_who_makes_it_fail(
+    fails_on: str, reference: bool, status: Status, says: str, cluster: Cluster
+) -> None:
+    claim = next(claim for claim in claims_of("collectives") if claim.id == "collectives.broadcast.values")
+
+    def judge(example: Any, outcome: Outcome) -> Any:
+        if fails_on == "both" or any("stranger" in rank.tensors for rank in outcome.ranks):
+            raise ZeroDivisionError("by a stranger")
+        return claim.judge(example, outcome)
+
+    planned, forged = _planned_alone(claim.id, 3), ForgedCluster(cluster)
+    forged.begin(claim, 3)
+    forged.forgery = lambda rank: _with(rank, "stranger", torch.ones(2))
+    sides = (Side(planned, forged, REFERENCE), Side(planned, cluster, REFERENCE))  # type: ignore[arg-type]
+    examiner = Examiner(planned, Setting(submission="x", budget="few"), sides[0], sides[1] if reference else None)
+    result = examiner.examine(msgspec.structs.replace(claim, judge=judge))
+    assert result.status is status
+    assert says in result.reason
+
+
+def _of(number: int, forgery: Forgery) -> Forgery:
+    """The forgery for this rank alone."""
+    return lambda rank: forgery(rank) if rank.rank == number else rank
 
 
 def _planned_alone(id: str, world_size: int) -> Assignment:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 MOST = 8  # elements shown of a longer tensor
+DEEPEST = 8  # dimensions shown as such: whoever hands back a tensor of thousands has them flattened
 
 
 def show_dtype(dtype: torch.dtype) -> str:
@@ -18,7 +19,7 @@ def show(tensor: torch.Tensor, around: int = 0) -> str:
         return _number(tensor)
     flat = tensor.reshape(-1)
     if flat.numel() <= MOST:
-        return _nested(tensor)
+        return _nested(tensor if tensor.dim() <= DEEPEST else flat)
     start = max(0, min(around - MOST // 2, flat.numel() - MOST))
     shown = " ".join(_number(element) for element in flat[start : start + MOST])
     before, after = ".. " if start else "", " .." if start + MOST < flat.numel() else ""

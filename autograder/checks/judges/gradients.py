@@ -84,7 +84,8 @@ def _absent(gradient: Gradient, ranks: Sequence[RankOutcome], member: int) -> Mi
 
 def _wrong(example: Replicas, gradient: Gradient, ranks: Sequence[RankOutcome], member: int, around: int) -> Mismatch:
     rows = [_row(gradient, rank, own, around) for rank, own in zip(ranks, gradient.own, strict=True)]
-    wrong = [m for m, row in enumerate(rows) if row.wrong and gradient.key in ranks[m].tensors]
+    assert gradient.expected is not None
+    wrong = [m for m, row in enumerate(rows) if row.wrong and not misfit(ranks[m], gradient.key, gradient.expected)]
     clues = (clue for m in wrong for clue in _clues(example, gradient, m, ranks[m].tensors[gradient.key]))
     return Mismatch(
         headline=f"rank {ranks[member].rank}'s gradient of {gradient.name} is wrong{gradient.when}",
