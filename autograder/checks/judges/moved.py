@@ -1,11 +1,14 @@
-"""Right values that no message can have brought: what ranks passed each other on another road is no communication."""
+"""Right values that no message can have brought, and messages that nobody's own line has sent."""
 
 from __future__ import annotations
 
 from autograder.checks.example import Mismatch
+from autograder.cluster.messages import Operation
 from autograder.cluster.outcome import Outcome, RankOutcome
 
 BRINGS_NOTHING = ("send", "barrier")
+# What a submission may call without being the one who calls what is in the graph.
+OF_AUTOGRAD = ("backward", "grad", "Tensor.backward")
 
 
 def moved(rank: RankOutcome) -> int:
@@ -23,3 +26,8 @@ def from_nowhere(outcome: Outcome, least: dict[int, int]) -> Mismatch | None:
                 "carry them: ranks may pass data by messages alone"
             )
     return None
+
+
+def of_nobodys_line(rank: RankOutcome) -> Operation | None:
+    """The rank's first operation that torch began by itself: a backward of its own, or its reducer's."""
+    return next((op for op in rank.operations if not op.file or op.api in OF_AUTOGRAD), None)

@@ -11,7 +11,7 @@ from autograder.checks import said
 from autograder.checks.example import Mismatch
 from autograder.checks.examples.tensor_parallel import BothWays, Model, Region
 from autograder.checks.judge import first_wrong, misfit, side_by_side
-from autograder.checks.judges.moved import from_nowhere
+from autograder.checks.judges.moved import from_nowhere, of_nobodys_line
 from autograder.checks.judges.sharded_clues import clues
 from autograder.checks.judges.shards import misshapen, unrefused
 from autograder.checks.meaning.collectives import Expected
@@ -36,7 +36,19 @@ def both_ways(example: BothWays, outcome: Outcome) -> Mismatch | None:
     mismatch = unrefused(example, [of_rank.refuses for of_rank in words] if example.indivisible else [])
     if mismatch is None and isinstance(example, Model) and example.driver == "module":
         mismatch = misshapen(example.slice_shapes(), [of_rank.parameters for of_rank in words])
-    return mismatch or _wrong_values(example, outcome) or from_nowhere(outcome, _least(example))
+    return mismatch or _wrong_values(example, outcome) or from_nowhere(outcome, _least(example)) or _torchs_own(outcome)
+
+
+def _torchs_own(outcome: Outcome) -> Mismatch | None:
+    """Every operation was called by a line of the submission: torch has collectives that know their own backward."""
+    for rank in outcome.ranks:
+        op = of_nobodys_line(rank)
+        if op is not None:
+            return Mismatch(
+                headline=f"the {op.kind} on rank {rank.rank} was called by no line of yours, but by torch: to write what "
+                "backward sends is your part of this problem"
+            )
+    return None
 
 
 def _least(example: BothWays) -> dict[int, int]:

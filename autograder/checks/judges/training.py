@@ -12,7 +12,7 @@ from autograder.checks.examples.training import MB, Forward, Training, all_reduc
 from autograder.checks.judge import first_wrong, misfit, side_by_side
 from autograder.checks.judges.data_parallel import gradient_bytes, replaced, state_bytes, state_of
 from autograder.checks.judges.gradients import Gradient, wrong_gradient
-from autograder.checks.judges.moved import from_nowhere
+from autograder.checks.judges.moved import from_nowhere, of_nobodys_line
 from autograder.checks.meaning.data_parallel import Step, forward, near, train
 from autograder.cluster.messages import Operation
 from autograder.cluster.outcome import Outcome, RankOutcome
@@ -134,12 +134,12 @@ def _words(example: Training, rank: RankOutcome) -> said.Trained:
 def _foreign(example: Training, outcome: Outcome) -> Mismatch | None:
     """Every message was sent by a line of the submission's own."""
     for number in example.ranks:
-        for op in outcome.ranks[number].operations:
-            if not op.file:
-                return Mismatch(
-                    headline=f"an {op.kind} on rank {number} was called by no line of yours: averaging is your part, "
-                    "torch's own reducer is not allowed in this problem"
-                )
+        op = of_nobodys_line(outcome.ranks[number])
+        if op is not None:
+            return Mismatch(
+                headline=f"an {op.kind} on rank {number} was called by no line of yours: averaging is your part, "
+                "torch's own reducer is not allowed in this problem"
+            )
     return None
 
 
