@@ -13,7 +13,7 @@ from autograder.assignment import load
 from autograder.checks.examples.collectives import Collective
 from autograder.cluster import launch
 from autograder.cluster.cluster import Cluster
-from autograder.cluster.messages import Garbled, Inbox, Reply, Request, decode, encode
+from autograder.cluster.messages import WORDS_WEIGHT, Garbled, Inbox, Reply, Request, Room, decode, encode
 from autograder.cluster.outcome import Outcome
 from autograder.hunt import Hunt, KitFault
 
@@ -109,12 +109,23 @@ class Line:
 
 def test_replies_are_capped_and_whole() -> None:
     frame = encode(Reply("returned"), {})
-    assert decode(*Inbox(Line(frame), 1000).read(), Reply)[0].status == "returned"
-    assert Inbox(Line(frame[:-1]), 1000).read() is None
+    least = WORDS_WEIGHT * len(frame)
+
+    def inbox(data: bytes, limit: int = least, room: Room | None = None) -> Inbox:
+        return Inbox(Line(data), limit, room or Room(least))
+
+    assert decode(*inbox(frame).read(), Reply)[0].status == "returned"
+    assert inbox(frame[:-1]).read() is None
     with pytest.raises(Garbled, match="over the limit"):
-        Inbox(Line(b"\xff\xff\xff\xff\xff\xff\xff\x7f"), 1000).read()
+        inbox(b"\xff\xff\xff\xff\xff\xff\xff\x7f").read()
     with pytest.raises(Garbled, match="more than one"):
-        Inbox(Line(frame + frame), 1000).read()
+        inbox(frame + frame).read()
+    with pytest.raises(Garbled, match="besides tensors, over the limit"):
+        inbox(frame[:8], len(frame)).read()
+    room = Room(2 * least)
+    assert inbox(frame, room=room).read() and inbox(frame, room=room).read()
+    with pytest.raises(Garbled, match="together"):
+        assert inbox(frame, room=room).read() and inbox(frame, room=room).read()
 
 
 @pytest.mark.parametrize(

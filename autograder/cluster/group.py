@@ -22,7 +22,7 @@ import torch
 from autograder.assignment import Limits
 from autograder.cluster import messages
 from autograder.cluster.board import Board
-from autograder.cluster.messages import Garbled, Inbox, Reply, Request, SourceLine
+from autograder.cluster.messages import Garbled, Inbox, Reply, Request, Room, SourceLine
 from autograder.cluster.outcome import End, Outcome, RankOutcome, leftovers
 from autograder.cluster.simulated import Network, SimulatedFabric
 from autograder.cluster.watch import Sample, Watch
@@ -79,7 +79,8 @@ class RankGroup:
             self._come_up()
         if self._fabric is not None:
             self._fabric.begin(network)
-        inboxes = [Inbox(control, self._limits.reply_bytes) for control in self._controls]
+        room = Room(self._limits.replied_bytes)
+        inboxes = [Inbox(control, self._limits.reply_bytes, room) for control in self._controls]
         frames = [messages.encode(*of_rank) for of_rank in zip(requests, tensors, strict=True)]
         # Sent close together: the first rank waits for the last one.
         for control, frame in zip(self._controls, frames, strict=True):

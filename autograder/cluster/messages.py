@@ -16,6 +16,8 @@ import safetensors.torch
 import torch
 
 LENGTHS = struct.Struct("<II")
+# What a byte of JSON may take as Python objects, about: "[]," is an empty list of 80. Counted as so many bytes of tensors.
+WORDS_WEIGHT = 16
 
 
 class Garbled(Exception):
@@ -141,13 +143,29 @@ def decode(head: bytes, body: bytes, kind: type) -> tuple[Any, dict[str, torch.T
     return header, tensors
 
 
-class Inbox:
-    """Collects one frame from a socket without ever blocking on it and without ever holding more than `limit` bytes."""
+class Room:
+    """How many bytes the ranks of a group may still reply in one example, together."""
 
-    def __init__(self, sock: socket.socket, limit: int) -> None:
-        self._sock = sock
-        self._limit = limit
+    def __init__(self, nbytes: int) -> None:
+        self._nbytes = self._left = nbytes
+
+    def take(self, nbytes: int) -> None:
+        """Raises Garbled if that is more than is left."""
+        self._left -= nbytes
+        if self._left < 0:
+            raise Garbled(f"replies of all ranks over the limit of {self._nbytes:,} bytes together")
+
+
+class Inbox:
+    """Collects one frame from a socket without ever blocking on it, nor holding more than `limit` bytes, or than `room` has.
+
+    A byte of the header counts `WORDS_WEIGHT` times.
+    """
+
+    def __init__(self, sock: socket.socket, limit: int, room: Room) -> None:
+        self._sock, self._limit, self._room = sock, limit, room
         self._buffer = bytearray()
+        self._lengths: tuple[int, int] | None = None  # once they are known
 
     def read(self) -> tuple[bytes, bytes] | None:
         """The header and body bytes once all have arrived, else None; raises EOFError or Garbled."""
@@ -168,9 +186,10 @@ class Inbox:
     def _take(self) -> tuple[bytes, bytes] | None:
         if len(self._buffer) < LENGTHS.size:
             return None
-        head, body = LENGTHS.unpack_from(self._buffer)
-        if head + body > self._limit:
-            raise Garbled(f"a reply of {head + body:,} bytes, over the limit of {self._limit:,}")
+        if self._lengths is None:
+            self._lengths = LENGTHS.unpack_from(self._buffer)
+            self._admit(*self._lengths)
+        head, body = self._lengths
         end = LENGTHS.size + head + body
         if len(self._buffer) < end:
             return None
@@ -179,6 +198,16 @@ class Inbox:
         if self._buffer:
             raise Garbled("more than one reply to one request")
         return frame
+
+    def _admit(self, head: int, body: int) -> None:
+        """Raises Garbled for a frame that is too large, before it has arrived."""
+        if head + body > self._limit:
+            raise Garbled(f"a reply of {head + body:,} bytes, over the limit of {self._limit:,}")
+        if head > self._limit // WORDS_WEIGHT:
+            raise Garbled(
+                f"a reply with {head:,} bytes besides tensors, over the limit of {self._limit // WORDS_WEIGHT:,}"
+            )
+        self._room.take(WORDS_WEIGHT * head + body)
 
 
 def receive(sock: socket.socket) -> tuple[bytes, bytes]:

@@ -23,7 +23,7 @@ from autograder.fabric.sim.topology import Topology
 from autograder.fabric.sim.verdict import Verdict
 from autograder.fabric.sim.wire import ITEM_SIZES, Garbled
 
-MAX_SITES = 1 << 16
+MAX_SITES = 1 << 12  # of a rank, in all of its examples
 MAX_GROUPS = 1 << 12
 MAX_OPERATIONS = 1 << 22
 MAX_UNHEARD = 1 << 12  # messages of a rank that have come too late, after a verdict
