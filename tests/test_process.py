@@ -49,3 +49,22 @@ def test_what_has_ended_is_not_alive() -> None:
     assert not process.is_alive(ended.pid)
     ended.wait()
     assert not process.is_alive(ended.pid)
+
+
+def test_what_somebody_has_stopped_goes_on() -> None:
+    """In a shell, which waits for it, or by itself."""
+    shell = subprocess.Popen(["sh", "-c", "sleep 600; :"])
+    try:
+        _await(lambda: bool(psutil.Process(shell.pid).children()))
+        child = psutil.Process(shell.pid).children()[0]
+        assert not process.wake(shell.pid, ("sh",))
+        child.suspend()
+        _await(lambda: child.status() == psutil.STATUS_STOPPED)
+        assert not process.wake(shell.pid)
+        assert process.wake(shell.pid, ("sh",))
+        _await(lambda: child.status() == psutil.STATUS_SLEEPING)
+    finally:
+        for each in (*psutil.Process(shell.pid).children(), shell):
+            each.kill()
+        shell.wait()
+    assert not process.wake(shell.pid)

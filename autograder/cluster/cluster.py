@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import select
 import socket
+import time
 from pathlib import Path
 from typing import Any
 
-from autograder.cluster import launch
+from autograder.cluster import launch, process, sandbox
 from autograder.cluster.group import RankGroup, ZygoteGone
 
 # Ranks kept warm at a time, 10 to 15 megabytes each; beyond that the groups unused for longest are ended.
 WARM_RANKS = 160
 LONGEST_ANSWER = 1 << 20
+LOOK_SECONDS = 0.2  # of silence, before somebody may have stopped the zygote; twice as long after each look in vain
+MOST_WOKEN = 5  # times, then it is given up
 FDS_A_MESSAGE = 200  # the kernel takes 253
 
 
@@ -83,7 +87,7 @@ class Cluster:
             self._take(self.start.zygote(self._home))
         try:
             if not self._ready:
-                self._ready = json.loads(self._answers.readline()) == "ready"
+                self._ready = self._heard() == "ready"
             answer = self._ask(json.dumps({"do": do, **arguments}).encode() + b"\n", fds or [])
         except (OSError, ValueError) as error:
             self._bury()
@@ -101,6 +105,19 @@ class Cluster:
             socket.send_fds(command, [b" "], fds[:FDS_A_MESSAGE])
             fds = fds[FDS_A_MESSAGE:]
         socket.send_fds(command, [line], fds)
+        return self._heard()
+
+    def _heard(self) -> Any:
+        """What the zygote says next; a submission that stops it by a signal, for it cannot block that, stops it in vain."""
+        end, silence, woken = time.monotonic() + launch.ANSWER_SECONDS, LOOK_SECONDS, 0
+        while not select.select([self._zygote.command], [], [], silence)[0]:
+            if process.wake(self._zygote.process.pid, sandbox.WRAPPERS):
+                woken += 1
+            else:
+                silence *= 2
+            if woken > MOST_WOKEN or time.monotonic() > end:
+                self._zygote.process.kill()  # it would not hear that it is to end
+                raise TimeoutError
         return json.loads(self._answers.readline(LONGEST_ANSWER))
 
     def _bury(self) -> None:

@@ -8,6 +8,7 @@ import os
 import select
 import signal
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 import psutil
@@ -44,6 +45,21 @@ def has_hung_up(fd: int) -> bool:
 def shut(really: bool = True) -> None:
     """Keeps other processes of the same user out of this one's memory and from its open files, or lets them in (Linux)."""
     _prctl(PR_SET_DUMPABLE, int(not really))
+
+
+def wake(pid: int, wrappers: Collection[str] = ()) -> bool:
+    """Has a process go on, if somebody has stopped it by a signal; whether that was so.
+
+    Where `pid` is one of the programs that start another one and wait for it, by name, that other one is meant.
+    """
+    with contextlib.suppress(psutil.Error):
+        meant = psutil.Process(pid)
+        while meant.name() in wrappers and (children := meant.children()):
+            meant = children[0]
+        if meant.status() == psutil.STATUS_STOPPED:
+            meant.resume()
+            return True
+    return False
 
 
 def adopt_orphans() -> None:

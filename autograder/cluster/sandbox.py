@@ -27,6 +27,7 @@ RANK_SIDE = ("__init__.py", "assignment.py", "cluster", "drivers", "fabric")
 SYSTEM = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d")
 TEMPORARY = "/tmp"
 TASKS = 2000  # threads and processes in a sandbox, whatever a submission starts
+WRAPPERS = ("bwrap", "sh")  # what a zygote in a sandbox is started by
 PROBE_SECONDS, PROBE_BYTES = 20, 1 << 20
 
 
