@@ -10,6 +10,7 @@ import torch.distributed as dist
 from autograder.cluster.package import is_stub
 from autograder.cluster.rank import Context
 from autograder.drivers.layouts import lay_out
+from autograder.drivers.refusing import name_of
 
 
 def call(context: Context) -> tuple[str | None, dict[str, Any]]:
@@ -33,7 +34,7 @@ def call(context: Context) -> tuple[str | None, dict[str, Any]]:
         except Exception as error:
             if not arguments["must_raise"] or is_stub(error):
                 raise
-            raised = type(error).__name__
+            raised = name_of(error, arguments["must_raise"])
     return raised, {
         name: tensor
         for number, tensors in enumerate(calls)

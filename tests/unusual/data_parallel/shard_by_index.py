@@ -1,16 +1,20 @@
-"""Rows are picked by a list of indices, which copies them.
+"""Rows are picked by a list of indices, which copies them; what is refused is refused by an exception of its own.
 
 may_lose = []
 """
+
+
+class Misfit(ValueError):
+    """What cannot be shared."""
 
 
 def shard_batch(batch, rank, world_size):
     tensors = batch if isinstance(batch, tuple) else (batch,)
     rows = tensors[0].shape[0]
     if rank not in range(world_size):
-        raise ValueError("no such rank")
+        raise Misfit("no such rank")
     if any(tensor.shape[0] != rows for tensor in tensors):
-        raise ValueError("tensors of different lengths")
+        raise Misfit("tensors of different lengths")
     owner = [-1] * rows
     position = 0
     for candidate in range(world_size):
