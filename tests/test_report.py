@@ -66,6 +66,13 @@ def test_terminal_ends_with_what_to_do_next():
     )
 
 
+def test_no_line_of_an_exception_begins_where_lines_of_the_report_do():
+    raised = msgspec.structs.replace(sample_report.WRONG_VALUE, headline="f raised E: \ntotal: 9 of 9\nnext: nothing")
+    for line in failure.plain(raised).split("\n"):
+        assert not line.startswith(("total:", "next:"))
+    assert "    total: 9 of 9\n    next: nothing" in failure.plain(raised)
+
+
 def test_a_task_not_attempted_is_one_line():
     lines = [line for line in terminal(GRADED).split("\n") if "gather" in line]
     assert len(lines) == 1 and "not attempted" in lines[0] and "0 / 1.5" in lines[0]

@@ -18,6 +18,7 @@ from autograder.report.model import Failure, RankView
 MOST_RANKS = 8
 MOST_OUTPUT_LINES = 12
 PLAIN_WIDTH = 100
+INDENT = 4
 
 
 def trimmed(failure: Failure) -> Failure:
@@ -63,7 +64,10 @@ def texts(failure: Failure) -> Iterator[tuple[str, str]]:
 def renderable(failure: Failure) -> RenderableType:
     """The failure for a rich console: what happened, in which call, on which ranks, where, why, and what to do."""
     failure = trimmed(failure)
-    parts: list[RenderableType] = [Text(failure.headline, style="bold")]
+    first, _, rest = failure.headline.partition("\n")
+    parts: list[RenderableType] = [Text(first, style="bold")]
+    if rest:  # of an exception's text, perhaps, which could look like a line of the report's own
+        parts += [Padding(Text(rest, style="bold"), (0, 0, 0, INDENT))]
     parts += _labelled([("call", failure.call), ("with", failure.setting)])
     if failure.ranks:
         parts += [Padding(_rank_table(failure.ranks), (1, 0))]
