@@ -77,7 +77,8 @@ class Reply(msgspec.Struct, frozen=True):
     """A rank's answer to one request.
 
     `status`: returned, raised, not_attempted (NotImplementedError), missing (no such function), unimportable.
-    `value` is what the driver has to say in JSON; `refused` are sentences about operations that the problem forbids.
+    `value` is what the driver has to say in JSON; `operations` are none on the simulated cluster, which sees them itself;
+    `refused` are sentences about operations that the problem forbids.
     """
 
     status: str
