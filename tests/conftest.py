@@ -26,12 +26,16 @@ SOLUTIONS = TESTS.parent / "solutions"
 
 
 class Variant(msgspec.Struct, frozen=True, kw_only=True):
-    """What a file in tests/mistakes or tests/unusual says of itself, in the TOML of its docstring."""
+    """What a file in tests/mistakes or tests/unusual says of itself, in the TOML of its docstring.
+
+    `thorough`: an unusual one that is much like others, and is left to thorough runs.
+    """
 
     loses: tuple[str, ...] = ()
     says: tuple[str, ...] = ()
     may_lose: tuple[str, ...] = ()
     mistake: int | None = None
+    thorough: bool = False
 
 
 def variants(folder: str, problem: str) -> list[Any]:

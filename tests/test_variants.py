@@ -30,8 +30,14 @@ def _wrong() -> Iterator[Any]:
             yield pytest.param(problem, *variant.values, id=f"{problem}-{variant.id}", marks=marks)
 
 
-WRONG = list(_wrong())
-RIGHT = [pytest.param(p, *v.values, id=f"{p}-{v.id}") for p in PROBLEMS for v in variants("unusual", p)]
+def _right() -> Iterator[Any]:
+    for problem in PROBLEMS:
+        for variant in variants("unusual", problem):
+            marks = [pytest.mark.thorough] if described(variant.values[0]).thorough else []
+            yield pytest.param(problem, *variant.values, id=f"{problem}-{variant.id}", marks=marks)
+
+
+WRONG, RIGHT = list(_wrong()), list(_right())
 
 
 # Fewer examples than a student's: what is caught by these is caught by more.

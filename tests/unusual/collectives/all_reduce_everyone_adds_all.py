@@ -1,6 +1,7 @@
 """Each rank collects all tensors and adds them in the order of the ranks: the same bits everywhere, at a price.
 
 may_lose = ["collectives.all_reduce.cost", "collectives.all_reduce.scale"]
+thorough = true
 """
 
 

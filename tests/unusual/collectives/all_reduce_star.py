@@ -1,6 +1,7 @@
 """all_reduce collects all tensors on the last rank, which combines them and sends the result back.
 
 may_lose = ["collectives.all_reduce.cost", "collectives.all_reduce.scale"]
+thorough = true
 """
 
 

@@ -1,6 +1,7 @@
 """The wrapper is written with closures: the hooks share the constructor's variables, and forward is an attribute.
 
 may_lose = []
+thorough = true
 """
 
 

@@ -1,6 +1,7 @@
 """A step's bookkeeping is made at the beginning of each synchronised forward, and finish may be called twice.
 
 may_lose = []
+thorough = true
 """
 
 
