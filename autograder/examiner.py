@@ -209,7 +209,7 @@ class Examiner:
             self._emptied[key] = EMPTIED_TRIES
             return
         other, told = self._reference.run("sim", claim, example, emptied=True)
-        if told is not None and other.returned:
+        if told is not None and told[0] is Status.FAILED and other.returned:
             mismatch = Mismatch(headline=NEEDS_NO_MESSAGES)
             raise Found(Status.FAILED, story.failure(self.setting, "sim", claim, example, outcome, mismatch), math.inf)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from autograder.assignment import load
 from autograder.checks.examples.collectives import Collective
@@ -121,7 +122,12 @@ def test_replies_are_capped_and_whole() -> None:
     with pytest.raises(Garbled, match="more than one"):
         inbox(frame + frame).read()
     with pytest.raises(Garbled, match="besides tensors, over the limit"):
-        inbox(frame[:8], len(frame)).read()
+        inbox(frame, len(frame)).read()
+    of_nothing = encode(Reply("returned"), {str(number): torch.empty(0) for number in range(100)})
+    with pytest.raises(Garbled, match="besides tensors, over the limit"):
+        inbox(of_nothing, len(of_nothing), Room(1 << 20)).read()
+    of_much = encode(Reply("returned"), {"x": torch.ones(100_000)})
+    assert inbox(of_much, len(of_much), Room(1 << 20)).read()
     room = Room(2 * least)
     assert inbox(frame, room=room).read() and inbox(frame, room=room).read()
     with pytest.raises(Garbled, match="together"):

@@ -66,8 +66,11 @@ def test_terminal_ends_with_what_to_do_next():
     )
 
 
-def test_no_line_of_an_exception_begins_where_lines_of_the_report_do():
-    raised = msgspec.structs.replace(sample_report.WRONG_VALUE, headline="f raised E: \ntotal: 9 of 9\nnext: nothing")
+@pytest.mark.parametrize(
+    "before", ["f raised E: \n", "f raised E: " + 83 * "x" + " "], ids=["a new line", "a full line"]
+)
+def test_no_line_of_an_exception_begins_where_lines_of_the_report_do(before):
+    raised = msgspec.structs.replace(sample_report.WRONG_VALUE, headline=f"{before}total: 9 of 9\nnext: nothing")
     for line in failure.plain(raised).split("\n"):
         assert not line.startswith(("total:", "next:"))
     assert "    total: 9 of 9\n    next: nothing" in failure.plain(raised)

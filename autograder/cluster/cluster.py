@@ -15,7 +15,8 @@ from autograder.cluster.group import RankGroup, ZygoteGone
 # Ranks kept warm at a time, 10 to 15 megabytes each; beyond that the groups unused for longest are ended.
 WARM_RANKS = 160
 LONGEST_ANSWER = 1 << 20
-LOOK_SECONDS = 0.2  # of silence, before somebody may have stopped the zygote; twice as long after each look in vain
+# Of silence, before somebody may have stopped the zygote; twice as long after each look in vain, up to the longest.
+LOOK_SECONDS, LONGEST_LOOK = 0.2, 5.0
 MOST_WOKEN = 5  # times, then it is given up
 FDS_A_MESSAGE = 200  # the kernel takes 253
 
@@ -114,7 +115,7 @@ class Cluster:
             if process.wake(self._zygote.process.pid, sandbox.WRAPPERS):
                 woken += 1
             else:
-                silence *= 2
+                silence = min(2 * silence, LONGEST_LOOK)
             if woken > MOST_WOKEN or time.monotonic() > end:
                 self._zygote.process.kill()  # it would not hear that it is to end
                 raise TimeoutError

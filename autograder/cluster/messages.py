@@ -160,7 +160,7 @@ class Room:
 class Inbox:
     """Collects one frame from a socket without ever blocking on it, nor holding more than `limit` bytes, or than `room` has.
 
-    A byte of the header counts `WORDS_WEIGHT` times.
+    Of either, a byte of JSON takes `WORDS_WEIGHT` bytes: of the header, or of that of the body.
     """
 
     def __init__(self, sock: socket.socket, limit: int, room: Room) -> None:
@@ -198,17 +198,21 @@ class Inbox:
         del self._buffer[:end]
         if self._buffer:
             raise Garbled("more than one reply to one request")
+        self._weigh(head + int.from_bytes(frame[1][:8], "little"))  # a body begins with the length of its own header
         return frame
 
     def _admit(self, head: int, body: int) -> None:
         """Raises Garbled for a frame that is too large, before it has arrived."""
         if head + body > self._limit:
             raise Garbled(f"a reply of {head + body:,} bytes, over the limit of {self._limit:,}")
-        if head > self._limit // WORDS_WEIGHT:
-            raise Garbled(
-                f"a reply with {head:,} bytes besides tensors, over the limit of {self._limit // WORDS_WEIGHT:,}"
-            )
-        self._room.take(WORDS_WEIGHT * head + body)
+        self._room.take(head + body)
+
+    def _weigh(self, words: int) -> None:
+        """Raises Garbled for more JSON than may be made objects of."""
+        most = self._limit // WORDS_WEIGHT
+        if words > most:
+            raise Garbled(f"a reply with {words:,} bytes besides tensors, over the limit of {most:,}")
+        self._room.take((WORDS_WEIGHT - 1) * words)
 
 
 def receive(sock: socket.socket) -> tuple[bytes, bytes]:

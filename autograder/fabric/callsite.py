@@ -14,6 +14,10 @@ _LIBRARIES = tuple({sysconfig.get_paths()[key] + os.sep for key in ("stdlib", "p
 # Files of torch whose frames only pass a call on: their names mean nothing to a student.
 _PASSED_ON = ("c10d_logger.py", "_contextlib.py", "_decorators.py")
 
+# Below these, backwards are run: by the engine, which calls hooks, too, or of one function of autograd.
+_ENGINE, _BACKWARD = "_engine_run_backward", "BackwardCFunction.apply"
+_COLLECTIVES = "distributed_c10d.py"
+
 _STUDENTS, _TORCHS, _OTHER = range(3)
 
 _roots: tuple[str, ...] = ()
@@ -26,7 +30,9 @@ _shown: dict[str, str] = {}
 class CallSite(NamedTuple):
     """`api` is the function that the student called ("isend", "wait").
 
-    `file` is relative to the student's folder, if one is configured, and "" if no student's frame was found.
+    `file` is relative to the student's folder, if one is configured, and "" if no student's frame was found, or if a
+    backward of torch's own lies between: then no line of the student's has called it. Where torch calls a function of
+    torch.distributed that was given to it as a hook, it is "a hook".
     """
 
     api: str
@@ -54,7 +60,7 @@ def locate(api: str = "") -> CallSite:
     The name is that of the outermost torch function under that frame, which is what the student called; `api` is used
     where there is none, as for a method of a work handle.
     """
-    frame = sys._getframe(1)
+    frame, outermost = sys._getframe(1), ""
     while frame is not None:
         code = frame.f_code
         owner = _owners.get(code.co_filename)
@@ -62,8 +68,14 @@ def locate(api: str = "") -> CallSite:
             owner = _owner(code.co_filename)
         if owner == _STUDENTS:
             return CallSite(api, _shown[code.co_filename], frame.f_lineno, code.co_qualname)
-        if owner == _TORCHS and (code.co_name[0] not in "_<" or code.co_name == "__init__"):
-            api = code.co_qualname
+        if owner == _TORCHS:
+            if code.co_qualname == _ENGINE and outermost.endswith(_COLLECTIVES):
+                return CallSite(api, "a hook", 0, "")
+            if code.co_qualname in (_ENGINE, _BACKWARD):
+                return CallSite("autograd", "", 0, "")
+            outermost = code.co_filename
+            if code.co_name[0] not in "_<" or code.co_name == "__init__":
+                api = code.co_qualname
         frame = frame.f_back
     return CallSite(api, "", 0, "")
 

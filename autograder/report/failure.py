@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 from rich import box
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -64,15 +64,25 @@ def texts(failure: Failure) -> Iterator[tuple[str, str]]:
 def renderable(failure: Failure) -> RenderableType:
     """The failure for a rich console: what happened, in which call, on which ranks, where, why, and what to do."""
     failure = trimmed(failure)
-    first, _, rest = failure.headline.partition("\n")
-    parts: list[RenderableType] = [Text(first, style="bold")]
-    if rest:  # of an exception's text, perhaps, which could look like a line of the report's own
-        parts += [Padding(Text(rest, style="bold"), (0, 0, 0, INDENT))]
+    parts: list[RenderableType] = [Hanging(Text(failure.headline, style="bold"))]
     parts += _labelled([("call", failure.call), ("with", failure.setting)])
     if failure.ranks:
         parts += [Padding(_rank_table(failure.ranks), (1, 0))]
     parts += _labelled(list(texts(failure)))
     return Group(*parts)
+
+
+class Hanging:
+    """A text whose lines but the first are set in: an exception's text could look like lines of the report's own."""
+
+    def __init__(self, text: Text) -> None:
+        self._text = text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        first, *others = self._text.wrap(console, options.max_width - INDENT)
+        yield first
+        for line in others:
+            yield Padding(line, (0, 0, 0, INDENT))
 
 
 def plain(failure: Failure, width: int = PLAIN_WIDTH) -> str:

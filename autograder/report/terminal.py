@@ -20,7 +20,7 @@ from rich.text import Text
 
 from autograder.report import summary
 from autograder.report.clean import cleaned, one_line, printable, shorten
-from autograder.report.failure import renderable
+from autograder.report.failure import Hanging, renderable
 from autograder.report.model import CheckResult, ProblemResult, Report, Status, TaskResult
 from autograder.report.summary import WORDS, counted, number, short_id
 
@@ -142,7 +142,7 @@ def _show_failures(report: Report, console: Console) -> None:
         console.print(Text("\nand, not told in full:", style="bold"))
     for first, *_ in groups[MOST_FAILURES:]:
         headline = first.failure.headline if first.failure else first.reason
-        console.print(Text(f"{_name(first)}: {shorten(one_line(headline), 200)}"))
+        console.print(Hanging(Text(f"{_name(first)}: {shorten(one_line(headline), 200)}")))
     console.print()
 
 

@@ -7,8 +7,6 @@ from autograder.cluster.messages import Operation
 from autograder.cluster.outcome import Outcome, RankOutcome
 
 BRINGS_NOTHING = ("send", "barrier")
-# What a submission may call without being the one who calls what is in the graph.
-OF_AUTOGRAD = ("backward", "grad", "Tensor.backward")
 
 
 def moved(rank: RankOutcome) -> int:
@@ -30,4 +28,4 @@ def from_nowhere(outcome: Outcome, least: dict[int, int]) -> Mismatch | None:
 
 def of_nobodys_line(rank: RankOutcome) -> Operation | None:
     """The rank's first operation that torch began by itself: a backward of its own, or its reducer's."""
-    return next((op for op in rank.operations if not op.file or op.api in OF_AUTOGRAD), None)
+    return next((op for op in rank.operations if not op.file), None)

@@ -13,22 +13,30 @@ def _whole(x, group):
 
 
 class _Twice(torch.autograd.Function):
+    """Forward once more in backward, for torch's own backward of it."""
+
     @staticmethod
-    def forward(ctx, x, group):
-        ctx.x, ctx.group = x.detach(), group
+    def forward(ctx, x, group, differentiated):
+        ctx.x, ctx.group, ctx.differentiated = x.detach(), group, differentiated
         return _whole(ctx.x, group)
 
     @staticmethod
     def backward(ctx, grad):
-        x = ctx.x.requires_grad_()
         with torch.enable_grad(), _disable_current_modes():
-            y = _whole(x, ctx.group)
-            return torch.autograd.grad(y, x, grad.contiguous())[0] / dist.get_world_size(ctx.group), None
+            return ctx.differentiated(ctx.x.requires_grad_(), grad.contiguous(), ctx.group), None, None
 
 
-def all_gather_from_region(x, group=None):
-    return _whole(x, group)
+def _by_grad(x, grad, group):
+    return torch.autograd.grad(_whole(x, group), x, grad)[0] / dist.get_world_size(group)
+
+
+def _by_vjp(x, grad, group):
+    return torch.autograd.functional.vjp(lambda x: _whole(x, group), x, grad)[1]
 
 
 def gather_from_region(x, group=None):
-    return _Twice.apply(x, group)
+    return _Twice.apply(x, group, _by_grad)
+
+
+def all_gather_from_region(x, group=None):
+    return _Twice.apply(x, group, _by_vjp)
