@@ -229,15 +229,15 @@ class Bounds(NamedTuple):
     def of(cls, example: Collective, member: int) -> Bounds:
         """The bounds for this member. With n ranks, blocks of S bytes, latency a and bandwidth b of the slowest link:
 
-        broadcast and reduce take the binomial tree's ceil(log2 n) (a + S/b); scatter and gather n-1 blocks through the
-        root's port, and ceil(log2 n) latencies if they go through a tree; all_gather, reduce_scatter and all_to_all the
-        ring's (n-1)(a + S/b); all_reduce twice that with chunks of S/n.
+        broadcast and reduce take the binomial tree's ceil(log2 n) (a + S/b); scatter and gather the root's n-1 blocks one
+        after the other, all_gather, reduce_scatter and all_to_all the ring's n-1 steps, (n-1)(a + S/b); all_reduce twice
+        that with chunks of S/n.
         """
         n, block, is_root = example.size, example.block_nbytes, member == example.root
         link = _slowest_link(example)
         steps = math.ceil(math.log2(n))
         tree = steps * (link.latency + link.seconds(block))
-        fan = steps * link.latency + link.seconds((n - 1) * block)
+        fan = (n - 1) * (link.latency + link.seconds(block))
         half = math.ceil(n / 2) * block
         if example.function == "broadcast":
             return cls(steps, math.inf, 0 if is_root else block, tree)
