@@ -209,7 +209,7 @@ class DistributedDataParallel(nn.Module):
 
     - A bucket holds parameters of one dtype, of at most `bucket_size_mb` MB together (1 MB is 2**20 bytes); a
       parameter larger than that has a bucket to itself. There are as few buckets as that allows for runs of
-      consecutive parameters.
+      parameters that are consecutive among those of their dtype.
     - Parameters fill the buckets in reverse order, since backward reaches the last layer first.
     - Ranks launch their buckets in one and the same order, whatever order gradients become ready in.
     - A parameter that this backward does not reach, on this rank or on all, counts as in `average_gradients`, and its

@@ -332,6 +332,7 @@ def _buckets(example: Training, operations: Sequence[Operation]) -> tuple[str, s
     if len(sent) > most:
         return (
             f"{len(sent)} messages are sent where {fewest} buckets would hold all gradients (up to {most} are fine)",
-            "a bucket takes consecutive parameters of one dtype until the next would be too much",
+            "a bucket takes parameters of its dtype until the next of them would be too much; one of another dtype in "
+            "between does not close it",
         )
     return None

@@ -1,6 +1,7 @@
 """After the step each gradient is a view into its bucket's tensor instead of a copy.
 
 may_lose = []
+thorough = true
 """
 
 
