@@ -8,13 +8,15 @@ the work starts when the stream is done with what was queued before, or now if i
 to the end of all work queued (or of one stream's). So a function that launches work and returns looks free to whoever
 reads the clock without synchronising.
 
-`install` makes Python's clocks follow: time.time, monotonic, perf_counter and their _ns forms, and sleep; and the
-synchronize functions of torch's devices. The clocks count from 1 second, so that a reading is never 0. Processor time
+`install` makes Python's clocks follow: time.time, monotonic, perf_counter, clock_gettime of those and their _ns forms,
+timeit.default_timer, and sleep; and the synchronize functions of torch's devices. The clocks count from 1 second, so that a reading is never 0. Processor time
 (time.process_time, thread_time) stands still, as it does for whoever waits or sleeps.
 """
 
 import math
 import time
+import timeit
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import torch
@@ -66,16 +68,24 @@ class Clock:
 
 def install(clock: Clock) -> None:
     """Makes the clocks of this process follow `clock`, for good."""
-    time.time = time.monotonic = time.perf_counter = clock.read
+    time.time = time.monotonic = time.perf_counter = timeit.default_timer = clock.read
     time.time_ns = time.monotonic_ns = time.perf_counter_ns = clock.read_ns
     time.process_time = time.thread_time = lambda: START
     time.process_time_ns = time.thread_time_ns = lambda: round(START * 1e9)
+    time.clock_gettime = _follows(clock.read, time.clock_gettime)
+    time.clock_gettime_ns = _follows(clock.read_ns, time.clock_gettime_ns)
     time.sleep = clock.spend
 
     def synchronize(device: object = None) -> None:
         clock.synchronize()
 
     torch.cuda.synchronize = torch.cpu.synchronize = torch.accelerator.synchronize = synchronize
+
+
+def _follows(read: Callable[[], float], original: Callable[[int], float]) -> Callable[[int], float]:
+    """clock_gettime, for all of the system's clocks but those of processor time."""
+    processors = {getattr(time, f"CLOCK_{name}_CPUTIME_ID", None) for name in ("PROCESS", "THREAD")}
+    return lambda clk_id: original(clk_id) if clk_id in processors else read()
 
 
 def _checked(seconds: float) -> float:
