@@ -65,6 +65,22 @@ class LazyFuture(Future):
             self._callbacks.append(callback)
 
 
+def install() -> None:
+    """Has torch's functions on several futures ask each of them, for C++ would wait for what nobody completes."""
+    for name in ("wait_all", "collect_all"):
+        setattr(torch.futures, name, _asking(getattr(torch.futures, name)))
+
+
+def _asking(function: Callable[[list[Future]], Any]) -> Callable[[list[Future]], Any]:
+    def asking(futures: list[Future]) -> Any:
+        for future in futures:
+            if isinstance(future, LazyFuture) and not future.done():
+                future.wait()
+        return function(futures)
+
+    return asking
+
+
 def _is_in_bucket_hook() -> bool:
     """Whether this happens in a hook on the buckets of torch's own data parallel wrapper."""
     frame = sys._getframe(2)

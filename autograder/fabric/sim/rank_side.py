@@ -13,6 +13,7 @@ from typing import Any
 import torch.distributed as dist
 
 from autograder.fabric.sim import clock as clocks
+from autograder.fabric.sim import future
 from autograder.fabric.sim.backend import SimGroup
 from autograder.fabric.sim.clock import Clock
 from autograder.fabric.sim.endpoint import Endpoint
@@ -25,6 +26,7 @@ def connect(connection: socket.socket, rank: int, world_size: int) -> None:
     global _endpoint
     _endpoint = Endpoint(connection, rank, world_size)
     clocks.install(_endpoint.clock)
+    future.install()
 
 
 def install(connection: socket.socket, rank: int, world_size: int) -> None:
