@@ -134,7 +134,7 @@ class RecordingGroup(dist.ProcessGroup):
 
     def recv_anysource(self, tensors: list[torch.Tensor], tag: int = 0) -> dist.Work:
         entry = self._recorder.start("recv", -1, _nbytes(tensors), tag, self._ranks)
-        return self._recorded(self._inner.recv_anysource(tensors, tag), entry)
+        return self._recorded(self._inner.recv_anysource(tensors, tag), [entry])
 
     def _point_to_point(
         self, kind: str, method: Callable, tensors: list[torch.Tensor], peer: int, tag: int
@@ -144,7 +144,7 @@ class RecordingGroup(dist.ProcessGroup):
         if self._batch is not None:
             self._batch.append(entry)
             return work
-        return self._recorded(work, entry)
+        return self._recorded(work, [entry])
 
     def batch(self, operations: Sequence[Callable[[], Any]], device: torch.device) -> list[dist.Work]:
         """Runs point-to-point calls as one batch of the library (NCCL groups them); one handle for all of them."""
@@ -160,9 +160,9 @@ class RecordingGroup(dist.ProcessGroup):
         self._recorder.running()
         return [RecordedWork([work], entries, self._recorder)]
 
-    def _recorded(self, work: dist.Work, entry: Entry, delivery: Delivery | None = None) -> dist.Work:
+    def _recorded(self, work: dist.Work, entries: Sequence[Entry], delivery: Delivery | None = None) -> dist.Work:
         self._recorder.running()
-        return RecordedWork([work], [entry], self._recorder, delivery)
+        return RecordedWork([work], entries, self._recorder, delivery)
 
     def shutdown(self) -> None:
         self._inner.shutdown()
@@ -220,14 +220,17 @@ _COLLECTIVES = {
 
 
 def _forwarding(method: str, kind: str, counted: int | None, part: bool) -> Callable:
+    several = method.endswith("_coalesced")  # operations, one for each tensor of a list
+
     def collective(self: RecordingGroup, *args: Any, **kwargs: Any) -> dist.Work:
-        nbytes = 0 if counted is None else _nbytes(args[counted]) * (self.size() if part else 1)
-        entry = self._recorder.start(kind, -1, nbytes, 0, self._ranks)
+        about = [[]] if counted is None else (args[counted] or [[]]) if several else [args[counted]]
+        times = self.size() if part else 1
+        entries = [self._recorder.start(kind, -1, _nbytes(each) * times, 0, self._ranks) for each in about]
         delivery = None
         if counted is not None and not self.at_the_wait and getattr(args[-1], "asyncOp", False):
             delivery = Delivery(args[0])  # all methods take their outputs first
             args = (delivery.copies, *args[1:])
-        return self._recorded(getattr(self._inner, method)(*args, **kwargs), entry, delivery)
+        return self._recorded(getattr(self._inner, method)(*args, **kwargs), entries, delivery)
 
     collective.__name__ = method
     return collective
