@@ -72,9 +72,9 @@ def test_warmup(task: str, world_size: int) -> st.SearchStrategy[timing.Timing]:
     "the device works on after a call has returned: synchronise before each reading of the clock, the first (warm-up "
     "calls may still be at work) and the last",
 )
-def test_synchronize(task: str, world_size: int) -> st.SearchStrategy[timing.Timing]:
+def test_synchronize(task: str, world_size: int) -> list[st.SearchStrategy[timing.Timing]]:
     """{task} waits for the device before it reads the clock"""
-    return timing.asynchronous(world_size)
+    return [timing.asynchronous(world_size, device) for device in timing.DEVICES]
 
 
 @_timing("slowest", SLOWEST, BOTH, needs_messages=True)

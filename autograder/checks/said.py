@@ -41,10 +41,10 @@ class Timing(msgspec.Struct):
 
 
 class Rows(msgspec.Struct):
-    """bandwidth.rows: the texts of the four numbers of each row; whether an unknown collective was refused."""
+    """bandwidth.rows: the texts of the four numbers of each row; whether each unknown collective was refused."""
 
     rows: list[Row]
-    refuses: bool
+    refuses: list[bool]
 
 
 class Shard(msgspec.Struct):

@@ -53,10 +53,16 @@ def timing(context: Context) -> Answer:
             collective,
             warmup=script["warmup"],
             iterations=script["iterations"],
-            device="cuda" if script["work"] else context.device,
+            device=_device(script["device"]) if script["work"] else context.device,
             group=group,
         )
     return {"seconds": _text(seconds), "calls": collective.calls}, {}
+
+
+def _device(words: str) -> str | torch.device:
+    """The device that Python code of these words is: a string, or what torch.device makes of one."""
+    name = words.split('"')[1]
+    return torch.device(name) if words.startswith("torch.device") else name
 
 
 class Scripted:
@@ -90,7 +96,7 @@ def _launch(seconds: float) -> None:
 
 
 def rows(context: Context) -> Answer:
-    """Runs `benchmark`; `refuses` says whether it raises ValueError for a collective that it cannot know."""
+    """Runs `benchmark`; `refuses` says for each name of `refused` whether it raises ValueError."""
     arguments = context.arguments
     group, takes_part = _group(context)
     student = context.student("benchmark")
@@ -108,7 +114,9 @@ def rows(context: Context) -> Answer:
         "rows": [
             [_text(getattr(row, name)) for name in ("size_bytes", "seconds", "algbw", "busbw")] for row in measured
         ],
-        "refuses": refuses(lambda: student("all_scatter", arguments["sizes"], **options)),
+        "refuses": [
+            refuses(lambda name=name: student(name, arguments["sizes"], **options)) for name in arguments["refused"]
+        ],
     }, {}
 
 

@@ -17,6 +17,8 @@ from autograder.checks.meaning.bandwidth import simulated_seconds
 from autograder.checks.show import show_dtype
 
 MILLI = 1e-3
+# What is no collective of a benchmark: unknown, or known to `bandwidth` or `sent_bytes` alone.
+NO_BENCHMARK = ("all_scatter", "gather", "send_recv")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,7 +26,7 @@ class Timing(Placed):
     """One time_collective. All times are seconds; tuples are by global rank.
 
     A call sleeps for `own`, times the next of `factors`; the first `slow` calls sleep for `extra` on top; `work` is
-    queued on the device (which is then "cuda"); at last comes an all-reduce of `nbytes`, if any. Ranks come `late`, and
+    queued on the device (which is then `device`, in Python's words); at last comes an all-reduce of `nbytes`, if any. Ranks come `late`, and
     after the last warm-up call sleep for `apart`. Only the first `active` groups of a mesh measure.
     """
 
@@ -36,6 +38,7 @@ class Timing(Placed):
     slow: int = 0
     extra: float = 0.0
     work: tuple[float, ...] = ()
+    device: str = '"cuda"'
     late: tuple[float, ...] = ()
     apart: tuple[float, ...] = ()
     active: int = 2
@@ -62,7 +65,7 @@ class Timing(Placed):
 
     def call(self) -> Call:
         """Every rank has the whole script, but for its device's work."""
-        names = ("warmup", "iterations", "nbytes", "factors", "slow", "extra")
+        names = ("warmup", "iterations", "nbytes", "factors", "slow", "extra", "device")
         script = {name: getattr(self, name) for name in names}
         script |= {name: self._by_rank(getattr(self, name)) for name in ("own", "late", "apart")}
         arguments = tuple(
@@ -73,7 +76,7 @@ class Timing(Placed):
 
     def describe(self) -> Description:
         """The call in a student's words, and what a call does on each rank."""
-        device = ', device="cuda"' if self.work else ""
+        device = f", device={self.device}" if self.work else ""
         group = ", group=group" if self.mesh else ""
         call = f"time_collective(call, warmup={self.warmup}, iterations={self.iterations}{device}{group})"
         setting = self.setting()
@@ -120,6 +123,7 @@ class Benchmark(Placed):
             "iterations": self.iterations,
             "groups": self.mesh,
             "active": self.active,
+            "refused": NO_BENCHMARK,
         }
         return Call("rows", (arguments,) * self.world_size, ({},) * self.world_size)
 
@@ -164,16 +168,21 @@ def slow_first(draw: st.DrawFn, world_size: int) -> Timing:
     return Timing("", world_size, own=(5 * MILLI,) * world_size, slow=slow, extra=0.5, **counts)
 
 
+# How code may name a CUDA device; see drivers/bandwidth.py.
+DEVICES = ('"cuda"', 'torch.device("cuda")', '"cuda:0"')
+
+
 @st.composite
-def asynchronous(draw: st.DrawFn, world_size: int) -> Timing:
+def asynchronous(draw: st.DrawFn, world_size: int, device: str) -> Timing:
     """A device that is busy long after the calls have returned, on some ranks perhaps longer than on others."""
     own = (1e-6,) * world_size
     if draw(st.booleans()):
         # A rank whose device has done the warm-up first is not to start first: it would measure the others' warm-up.
         work = _different(draw, world_size, 5 * MILLI)
-        return Timing("", world_size, own=own, work=work, nbytes=8, warmup=6, iterations=draw(st.integers(1, 3)))
+        counts = {"warmup": 6, "iterations": draw(st.integers(1, 3))}
+        return Timing("", world_size, own=own, work=work, device=device, nbytes=8, **counts)
     work = (draw(st.sampled_from([10, 3])) * MILLI,) * world_size
-    return Timing("", world_size, own=own, work=work, **_counts(draw))
+    return Timing("", world_size, own=own, work=work, device=device, **_counts(draw))
 
 
 @st.composite

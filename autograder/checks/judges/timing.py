@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from autograder.checks import said
 from autograder.checks.example import Mismatch
-from autograder.checks.examples.timing import Benchmark, Timing
+from autograder.checks.examples.timing import NO_BENCHMARK, Benchmark, Timing
 from autograder.checks.judges.bandwidth import LARGE_SIDE, UNITS, close, number
 from autograder.checks.meaning.bandwidth import FACTORS, simulated_seconds, used_bytes
 from autograder.cluster.outcome import Outcome, RankOutcome
@@ -126,15 +126,16 @@ def benchmarked(example: Benchmark, outcome: Outcome) -> Mismatch | None:
     """A row a size: of the tensors really used, with bandwidths that follow from it, at a plausible time."""
     for number_of_rank in example.measuring():
         rank = outcome.ranks[number_of_rank]
-        words = said.by(rank, said.Rows)
+        words = said.by(rank, said.Rows, refuses=len(NO_BENCHMARK))
         if len(words.rows) != len(example.sizes):
             return Mismatch(headline=f"benchmark returns {len(words.rows)} rows for {len(example.sizes)} sizes")
         for requested, row in zip(example.sizes, words.rows, strict=True):
             mismatch = _row(example, outcome, rank, requested, [number(text) for text in row])
             if mismatch is not None:
                 return mismatch
-        if not words.refuses:
-            return Mismatch(headline="benchmark takes the unknown collective 'all_scatter', where a ValueError is due")
+        for name, refused in zip(NO_BENCHMARK, words.refuses, strict=True):
+            if not refused:
+                return Mismatch(headline=f"benchmark takes {name!r}, which is none of its five: a ValueError is due")
     return None
 
 
