@@ -20,6 +20,8 @@ from autograder.checks.examples.collectives import (
     collectives,
     dtypes,
     edges,
+    equal_inputs,
+    equal_outputs,
     subgroups,
     uneven_splits,
 )
@@ -54,10 +56,11 @@ def test_sizes(task: str, world_size: int) -> list[Draws]:
 
 
 @_claim("splits", ("all_to_all",))
-def test_splits(task: str, world_size: int) -> Draws:
-    """{task} takes any split sizes, rows of none included"""
+def test_splits(task: str, world_size: int) -> list[Draws]:
+    """{task} takes any split sizes, rows of none included, and those of one side alone"""
     shapes = st.sampled_from([(1,), (1, 2), (1, 0)])
-    return collectives(task, world_size, splits=uneven_splits, shape=shapes)
+    sides = [(uneven_splits, ""), (equal_inputs, "input"), (equal_outputs, "output")]
+    return [collectives(task, world_size, splits=drawn, without=side, shape=shapes) for drawn, side in sides]
 
 
 @_claim("dtypes", MOVING)

@@ -41,7 +41,8 @@ class Collective(Members):
 
     `members` are the group's global ranks (None: the whole world, and `group=None`), `root` a position among them.
     `must_raise` names the exception that the call has to end with, if it has to. `topology` and `schedule` are what it is
-    simulated on. `splits[i][j]` are the rows that member i sends to member j (all_to_all; None: equal blocks, no split sizes passed).
+    simulated on. `splits[i][j]` are the rows that member i sends to member j (all_to_all; None: equal blocks, no split sizes
+    passed); the split sizes of the argument `without` are not passed, for they are equal.
     """
 
     function: str
@@ -56,6 +57,7 @@ class Collective(Members):
     seed: int = 0
     calls: int = 1
     splits: tuple[tuple[int, ...], ...] | None = None
+    without: str = ""
     must_raise: str = ""
     topology: str = "laptop"
     schedule: int | None = None
@@ -133,6 +135,7 @@ class Collective(Members):
         if self.splits is not None:
             keywords["output_split_sizes"] = [row[member] for row in self.splits]
             keywords["input_split_sizes"] = list(self.splits[member])
+            keywords.pop(f"{self.without}_split_sizes", None)
         return keywords
 
     def _names(self, member: int) -> dict[str, Any]:
@@ -145,7 +148,8 @@ class Collective(Members):
     def describe(self) -> Description:
         """The call in a student's words."""
         root = f"{ROOTED[self.function]}={self.ranks[self.root]}" if self.function in ROOTED else ""
-        splits = "" if self.splits is None else ", output_split_sizes, input_split_sizes"
+        passed = [side for side in ("output", "input") if self.splits is not None and side != self.without]
+        splits = "".join(f", {side}_split_sizes=..." for side in passed)
         call = SIGNATURES[self.function].format(root=root, op=self.op, splits=splits)
         if self.members:
             call = f"{call[:-1]}, group={list(self.members)})"
@@ -228,6 +232,7 @@ def collectives(function: str, world_size: int, **fixed: Any) -> st.SearchStrate
             "seed": draw(st.integers(0, 2**16)),
             "calls": 1 if "must_raise" in fixed else draw(st.integers(1, 2)),
             "splits": draw(fixed["splits"](size)) if "splits" in fixed else None,
+            "without": fixed.get("without", ""),
             "must_raise": draw(fixed.get("must_raise", st.just(""))),
             "topology": draw(fixed.get("topology", st.just("laptop"))),
             "schedule": None if "topology" in fixed else draw(st.none() | st.integers(0, 2**16)),
@@ -264,3 +269,13 @@ def uneven_splits(size: int) -> st.SearchStrategy[tuple[tuple[int, ...], ...]]:
     """Rows from each member to each, none included."""
     row = st.tuples(*[st.integers(0, 3)] * size)
     return st.tuples(*[row] * size)
+
+
+def equal_inputs(size: int) -> st.SearchStrategy[tuple[tuple[int, ...], ...]]:
+    """Rows from each member to each: each sends as many to all, and other numbers than the others."""
+    return st.permutations(range(1, size + 1)).map(lambda sent: tuple((rows,) * size for rows in sent))
+
+
+def equal_outputs(size: int) -> st.SearchStrategy[tuple[tuple[int, ...], ...]]:
+    """Rows from each member to each: each is sent as many by all, and other numbers than the others."""
+    return st.permutations(range(1, size + 1)).map(lambda received: (tuple(received),) * size)
