@@ -41,7 +41,8 @@ def _members(world_size: int) -> st.SearchStrategy[tuple[int, ...] | None]:
 
 def _shards(world_size: int, rows: st.SearchStrategy[int]) -> st.SearchStrategy[Shards]:
     shapes = st.sampled_from([(), (3,), (2, 2)])
-    return st.builds(Shards, world_size=st.just(world_size), rows=rows, shape=shapes, as_tuple=st.booleans())
+    tuples = st.sampled_from([0, 2, 3, 1])
+    return st.builds(Shards, world_size=st.just(world_size), rows=rows, shape=shapes, tuple_of=tuples)
 
 
 @_claim("even", ("shard_batch",), sharded)
@@ -65,7 +66,7 @@ def test_parameters(task: str, world_size: int) -> st.SearchStrategy[Broadcast]:
 @_claim("buffers", ("broadcast_parameters",), broadcasted)
 def test_buffers(task: str, world_size: int) -> st.SearchStrategy[Broadcast]:
     """{task} gives every rank src's buffers: statistics, counters, masks, saved or not"""
-    return broadcasts(world_size, layers(["mask", "batch_norm"], (1, 3)), st.none())
+    return broadcasts(world_size, layers(["mask", "batch_norm"], (1, 3)), _members(world_size))
 
 
 @_claim("layouts", ("broadcast_parameters",), broadcasted)
@@ -85,13 +86,14 @@ def test_mean(task: str, world_size: int) -> st.SearchStrategy[Averaging]:
 def test_missing(task: str, world_size: int) -> st.SearchStrategy[Averaging]:
     """{task} counts a missing gradient as zeros, and leaves frozen parameters alone"""
     drawn = sometimes_frozen(layers(["linear"], (1, 3), frozen=True))
-    return averagings(task, world_size, drawn, st.none(), missing=True)
+    return averagings(task, world_size, drawn, _members(world_size), missing=True)
 
 
 @_claim("layouts", AVERAGES, averaged)
 def test_layouts(task: str, world_size: int) -> st.SearchStrategy[Averaging]:
     """{task} takes transposed, tied and float32 parameters as well"""
-    return averagings(task, world_size, layers(["transposed", "tied", "linear"], (1, 4), dtypes=BOTH), st.none())
+    drawn = layers(["transposed", "tied", "linear"], (1, 4), dtypes=BOTH)
+    return averagings(task, world_size, drawn, _members(world_size))
 
 
 @_claim("one_message", ("average_gradients_flat",), one_message)
@@ -140,13 +142,15 @@ def test_accumulation(task: str, world_size: int) -> st.SearchStrategy[Training]
     """{task} adds up micro-batches inside no_sync without a message, and averages their sum once"""
     drawn = having("branch", layers(["linear", "branch"], (1, 4)))
 
-    def after_a_plain_step(example: Training) -> Training:
+    def after_a_plain_step(example: Training, interrupted: bool) -> Training:
         """Branches are left out of the last micro-batch alone: every gradient is there, though it did not come last."""
-        last = frozenset((step + 1, len(example.rows[step]) - 1, *rest) for step, _, *rest in example.here)
-        rows = (example.rows[0][:1], *example.rows)
-        return dataclasses.replace(example, rows=rows, here=last, everywhere=frozenset())
+        plain = (example.rows[0][:1],) * (1 + interrupted)  # the one after an interruption must not need a no_sync()
+        last = frozenset((step + len(plain), len(example.rows[step]) - 1, *rest) for step, _, *rest in example.here)
+        rows = (*plain, *example.rows)
+        return dataclasses.replace(example, rows=rows, here=last, everywhere=frozenset(), interrupted=interrupted)
 
-    return trainings(world_size, drawn, steps=(2, 2), micros=(2, 3), skips=True).map(after_a_plain_step)
+    accumulating = trainings(world_size, drawn, steps=(2, 2), micros=(2, 3), skips=True)
+    return st.builds(after_a_plain_step, accumulating, st.booleans())
 
 
 @_claim("buckets", CLASS, bucketed, weight=TRAINING)

@@ -12,9 +12,13 @@ from torch import Tensor, nn
 
 from autograder.cluster.rank import Context
 from autograder.drivers.refusing import name_of
-from autograder.drivers.training import OPTIMIZERS, Network, load, loss, state, take_time
+from autograder.drivers.training import MARKED, OPTIMIZERS, Network, load, loss, state, take_time
 
 Answer = tuple[Any, dict[str, Any]]
+
+
+class Interrupted(Exception):
+    """What ends a no_sync() before its time."""
 
 
 def shard(context: Context) -> Answer:
@@ -31,7 +35,7 @@ def shard(context: Context) -> Answer:
     batch = tuple(tensors) if arguments["tuple"] else tensors[0]
     result = shard_batch(batch, context.rank, context.world_size)
     raised = [
-        _raises(shard_batch, (tensors[0], odd) if with_odd else batch, rank, context.world_size)
+        _raises(shard_batch, (*tensors, odd) if with_odd else batch, rank, context.world_size)
         for rank, with_odd in arguments["faults"]
     ]
     pieces = result if isinstance(result, (tuple, list)) else [result]
@@ -109,6 +113,7 @@ def train(context: Context) -> Answer:
     optimizer = OPTIMIZERS[arguments["optimizer"]](trained)
     replica = wrapper(network, bucket_size_mb=arguments["cap"], group=group)
     back = {f"start/{name}": _copy(tensor) for name, tensor in state(network).items()}
+    marked = [buffer.fill_(context.rank) for name, buffer in network.named_buffers() if name.endswith(MARKED)]
     begun, seconds = [], []
     for step, skipped in enumerate(arguments["skipped"]):
         start = time.monotonic()
@@ -124,6 +129,10 @@ def train(context: Context) -> Answer:
         back |= {f"parameter/{step}/{name}": _copy(p) for name, p in network.named_parameters()}
         for parameter in trained:  # as torch's zero_grad does
             parameter.grad = parameter.grad.zero_() if arguments["zeroed"] else None
+        if arguments["interrupted"] and step == 0:
+            with contextlib.suppress(Interrupted), replica.no_sync():
+                raise Interrupted
+    back |= {f"marked/{number}": _copy(buffer) for number, buffer in enumerate(marked)}
     return {"replaced": _replaced(before, network), "begun": begun, "seconds": seconds}, back
 
 

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 WORDS = 7  # entries of an embedding
+MARKED = ".scale"  # how buffers are called that nothing looks at: each rank keeps a mark of its own there
 
 torch.backends.cudnn.allow_tf32 = False  # float32 means float32 on a GPU too
 

@@ -17,22 +17,25 @@ from autograder.checks.show import show, show_dtype
 
 @dataclasses.dataclass(frozen=True)
 class Shards:
-    """A batch of `rows` rows, given to shard_batch on every rank, and the calls that it must refuse."""
+    """A batch of `rows` rows, given to shard_batch on every rank, and the calls that it must refuse.
+
+    It is a tuple of so many tensors, or one tensor (0).
+    """
 
     world_size: int
     rows: int
     shape: tuple[int, ...] = ()
     dtype: torch.dtype = torch.int64
-    as_tuple: bool = False
+    tuple_of: int = 0
 
     @functools.cached_property
     def batch(self) -> list[torch.Tensor]:
-        """The inputs, whose tens are the row, and for a tuple targets."""
+        """The inputs, whose tens are the row, and for a tuple targets and weights."""
         numbers = np.arange(self.rows * math.prod(self.shape)).reshape(self.rows, *self.shape)
         tens = 10 * np.arange(self.rows).reshape(self.rows, *[1] * len(self.shape))
         inputs = torch.from_numpy(np.asarray(tens + numbers % 10)).to(self.dtype)
         targets = torch.arange(self.rows, dtype=torch.int64) + 100
-        return [inputs, targets] if self.as_tuple else [inputs]
+        return [inputs, targets, targets / 8][: max(1, self.tuple_of)]
 
     @property
     def faults(self) -> list[tuple[int, bool]]:
@@ -41,14 +44,15 @@ class Shards:
 
     def call(self) -> Call:
         """Every rank is given the whole batch."""
-        arguments = {"count": len(self.batch), "tuple": self.as_tuple, "faults": self.faults}
+        arguments = {"count": len(self.batch), "tuple": bool(self.tuple_of), "faults": self.faults}
         tensors = {f"batch/{i}": tensor for i, tensor in enumerate(self.batch)}
         tensors["odd"] = torch.zeros(self.rows + 1)
         return Call("shard", (arguments,) * self.world_size, (tensors,) * self.world_size)
 
     def describe(self) -> Description:
         """The call in a student's words."""
-        call = f"shard_batch({'(inputs, targets)' if self.as_tuple else 'batch'}, rank, world_size={self.world_size})"
+        batch = ("batch", "(inputs,)", "(inputs, targets)", "(inputs, targets, weights)")[self.tuple_of]
+        call = f"shard_batch({batch}, rank, world_size={self.world_size})"
         setting = f"{self.rows} rows, shape {(self.rows, *self.shape)}, {show_dtype(self.dtype)}"
         return Description(
             call, setting, tuple(f"rank={rank}, {show(self.batch[0])}" for rank in range(self.world_size))

@@ -48,6 +48,7 @@ class Training(Replicas):
 
     `here` are branches that one member leaves out of one micro-batch (step, micro-batch, member, layer), `everywhere`
     those that no member uses in a step (step, layer). `zeroed`: gradients are set to zero between steps, not to None.
+    `interrupted`: after the first step an exception leaves a no_sync().
     `compute` are the virtual seconds that each layer's backward takes on the simulated cluster (0: on any other).
     """
 
@@ -57,6 +58,7 @@ class Training(Replicas):
     here: frozenset[tuple[int, int, int, int]] = frozenset()
     everywhere: frozenset[tuple[int, int]] = frozenset()
     zeroed: bool = False
+    interrupted: bool = False
     compute: float = 0.0
 
     def skipped(self, step: int, micro: int, member: int) -> list[int]:
@@ -103,6 +105,7 @@ class Training(Replicas):
             "optimizer": self.optimizer,
             "rows": self.rows,
             "zeroed": self.zeroed,
+            "interrupted": self.interrupted,
             "ranks": self.size,
             "compute": self.compute,
         }
@@ -119,6 +122,8 @@ class Training(Replicas):
         setting = [f"{len(self.rows)} steps with {self.optimizer}", f"rows {[sum(rows) for rows in self.rows]}"]
         if micros > 1:
             setting.append(f"up to {micros} micro-batches a step, all but the last in no_sync()")
+        if self.interrupted:
+            setting.append("an exception leaves a no_sync() after step 1")
         if self.compute:
             setting.append(f"{self.compute * 1e6:.0f} us of backward a layer")
         if self.everywhere:

@@ -32,11 +32,11 @@ def sharded(example: Shards, outcome: Outcome) -> Mismatch | None:
 
 
 def _shard(example: Shards, rank: RankOutcome, got: str) -> Mismatch | None:
-    kind, count = ("tuple", len(example.batch)) if example.as_tuple else ("Tensor", 1)
+    kind, count = ("tuple", example.tuple_of) if example.tuple_of else ("Tensor", 1)
     pieces = sum(name.startswith("shard/") for name in rank.tensors)
     if got != kind or pieces != count:
         what = f"a {got}" if got != "tuple" else f"a tuple of {pieces}"
-        wanted = f"a tuple of {count} tensors, split alike" if example.as_tuple else "a tensor"
+        wanted = f"a tuple of {count} tensors, split alike" if example.tuple_of else "a tensor"
         return Mismatch(headline=f"rank {rank.rank} gets {what} from shard_batch; for this batch it has to be {wanted}")
     start, stop = bounds(example.rows, rank.rank, example.world_size)
     for i, tensor in enumerate(example.batch):

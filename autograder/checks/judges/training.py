@@ -5,6 +5,8 @@ from __future__ import annotations
 import collections
 from collections.abc import Sequence
 
+import torch
+
 from autograder.checks import said
 from autograder.checks.disagree import disagreement
 from autograder.checks.example import Mismatch
@@ -13,9 +15,11 @@ from autograder.checks.judge import first_wrong, misfit, side_by_side
 from autograder.checks.judges.data_parallel import gradient_bytes, replaced, state_bytes, state_of
 from autograder.checks.judges.gradients import Gradient, wrong_gradient
 from autograder.checks.judges.moved import from_nowhere, of_nobodys_line
+from autograder.checks.meaning.collectives import same
 from autograder.checks.meaning.data_parallel import Step, forward, near, train
 from autograder.cluster.messages import Operation
 from autograder.cluster.outcome import Outcome, RankOutcome
+from autograder.drivers.training import MARKED
 from autograder.fabric.sim.topology import Link
 from autograder.report.model import RankView
 
@@ -68,7 +72,22 @@ def trained(example: Training, outcome: Outcome) -> Mismatch | None:
         mismatch = mismatch or _parameters(example, outcome, number, step)
         needed.update(gradient_bytes(example, step.local))
         before = step
-    return mismatch or from_nowhere(outcome, needed)
+    return mismatch or _own_buffers(example, outcome) or from_nowhere(outcome, needed)
+
+
+def _own_buffers(example: Training, outcome: Outcome) -> Mismatch | None:
+    """The marks that ranks have made in buffers after the first broadcast are still there."""
+    marked = [tensor for name, tensor in example.network.named_buffers() if name.endswith(MARKED)]
+    for rank in (outcome.ranks[number] for number in example.ranks):
+        for number, tensor in enumerate(marked):
+            expected, key = same(torch.full_like(tensor, rank.rank)), f"marked/{number}"
+            fault = misfit(rank, key, expected)
+            if fault or first_wrong(rank, key, expected) >= 0:
+                return Mismatch(
+                    headline=f"rank {rank.rank}'s own value in a buffer is lost after the steps",
+                    hints=("buffers are broadcast once, at construction, and are each rank's own from then on",),
+                )
+    return None
 
 
 def _gradients(example: Training, outcome: Outcome, number: int, step: Step, before: Step | None) -> Mismatch | None:
@@ -170,7 +189,9 @@ def accumulated(example: Training, outcome: Outcome) -> Mismatch | None:
             return Mismatch(
                 headline=f"rank {number} launches buckets during backward of step {launched[0] + 1}, but none during that "
                 f"of step {idle[0] + 1}, whose last micro-batch is outside of no_sync() as well",
-                hints=("after no_sync() has ended, buckets are launched again as soon as they are complete",),
+                hints=(
+                    "after no_sync() has ended, by an exception too, buckets are launched again as soon as they are complete",
+                ),
             )
     return None
 
