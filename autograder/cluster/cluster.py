@@ -111,7 +111,9 @@ class Cluster:
     def _heard(self) -> Any:
         """What the zygote says next; a submission that stops it by a signal, for it cannot block that, stops it in vain."""
         end, silence, woken = time.monotonic() + launch.ANSWER_SECONDS, LOOK_SECONDS, 0
-        while not select.select([self._zygote.command], [], [], silence)[0]:
+        poll = select.poll()  # select itself takes no descriptor over 1023
+        poll.register(self._zygote.command, select.POLLIN)
+        while not poll.poll(1000 * silence):
             if process.wake(self._zygote.process.pid, sandbox.WRAPPERS):
                 woken += 1
             else:
