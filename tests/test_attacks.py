@@ -95,7 +95,9 @@ def graded(clusters: Callable[[str], Cluster]) -> Graded:
 
 
 def _said(report: Report) -> str:
-    return "\n".join(plain(check.failure) if check.failure else check.reason for check in report.checks)
+    """All that is said of failures, whatever the lines are."""
+    said = (plain(check.failure) if check.failure else check.reason for check in report.checks)
+    return "\n".join(" ".join(text.split()) for text in said)
 
 
 @pytest.mark.parametrize(("folder", "attack", "tier"), [*_attacks()])

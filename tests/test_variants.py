@@ -82,7 +82,7 @@ def test_wrong_submission(problem: str, path: Path, tmp_path: Path, graded: Call
     lost_elsewhere = _lost(graded(submission, *others, planned=GLANCE)) if others else {}
     strangers = {check: text for check, text in (lost | lost_elsewhere).items() if not _within(check, variant.loses)}
     assert not strangers, "\n".join(f"{check}: {text}" for check, text in strangers.items())
-    shown = "\n".join(lost.values())
+    shown = "\n".join(" ".join(text.split()) for text in lost.values())
     for pattern in variant.says:
         assert re.search(pattern, shown, re.IGNORECASE), f"{pattern!r} is not in:\n{shown}"
     assert "by messages alone" not in " ".join(shown.split()), f"an honest mistake is taken for a cheat:\n{shown}"

@@ -54,7 +54,8 @@ def _of_nobody(gradient: Gradient, ranks: Sequence[RankOutcome]) -> Mismatch | N
     """Where no rank has a gradient it stays None or becomes zeros, on all ranks alike."""
     there = [gradient.key in rank.tensors for rank in ranks]
     for rank in ranks:
-        if gradient.key in rank.tensors and rank.tensors[gradient.key].to(torch.complex128).any():  # of whatever dtype
+        # of whatever dtype and number of dimensions
+        if gradient.key in rank.tensors and rank.tensors[gradient.key].reshape(-1).to(torch.complex128).any():
             return Mismatch(
                 headline=f"no rank has a gradient of {gradient.name}, yet rank {rank.rank} ends with one that is not "
                 f"zero{gradient.when}",
