@@ -1,6 +1,7 @@
 """The ring of all_reduce uses blocking calls alone: even ranks send first, odd ranks receive first.
 
 may_lose = ["collectives.all_reduce.cost", "collectives.all_reduce.scale"]
+thorough = true
 """
 
 

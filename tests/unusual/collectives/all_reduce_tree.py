@@ -1,6 +1,7 @@
 """all_reduce is a reduce to the first rank, followed by a broadcast.
 
 may_lose = ["collectives.all_reduce.cost", "collectives.all_reduce.scale"]
+thorough = true
 """
 
 

@@ -1,6 +1,7 @@
 """Each hook copies its gradient into its place in a bucket's tensor, which is allocated once.
 
 may_lose = []
+thorough = true
 """
 
 
