@@ -26,6 +26,7 @@ from autograder.cluster.messages import Operation
 from autograder.cluster.outcome import End, Outcome, RankOutcome
 from autograder.examiner import Witness
 from autograder.grading import Request, grade
+from autograder.report.clean import one_line
 from autograder.report.failure import plain
 from autograder.report.model import Report, Status
 from autograder.report.write import write_report
@@ -97,7 +98,7 @@ def graded(clusters: Callable[[str], Cluster]) -> Graded:
 def _said(report: Report) -> str:
     """All that is said of failures, whatever the lines are."""
     said = (plain(check.failure) if check.failure else check.reason for check in report.checks)
-    return "\n".join(" ".join(text.split()) for text in said)
+    return "\n".join(map(one_line, said))
 
 
 @pytest.mark.parametrize(("folder", "attack", "tier"), [*_attacks()])

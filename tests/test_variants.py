@@ -13,6 +13,7 @@ import pytest
 from conftest import described, submission_of, variants, within
 
 from autograder.assignment import Budget, load
+from autograder.report.clean import one_line
 from autograder.report.failure import plain
 from autograder.report.model import Report, Status
 
@@ -82,10 +83,10 @@ def test_wrong_submission(problem: str, path: Path, tmp_path: Path, graded: Call
     lost_elsewhere = _lost(graded(submission, *others, planned=GLANCE)) if others else {}
     strangers = {check: text for check, text in (lost | lost_elsewhere).items() if not _within(check, variant.loses)}
     assert not strangers, "\n".join(f"{check}: {text}" for check, text in strangers.items())
-    shown = "\n".join(" ".join(text.split()) for text in lost.values())
+    shown = "\n".join(map(one_line, lost.values()))
     for pattern in variant.says:
         assert re.search(pattern, shown, re.IGNORECASE), f"{pattern!r} is not in:\n{shown}"
-    assert "by messages alone" not in " ".join(shown.split()), f"an honest mistake is taken for a cheat:\n{shown}"
+    assert "by messages alone" not in shown, f"an honest mistake is taken for a cheat:\n{shown}"
 
 
 @pytest.mark.parametrize(("problem", "path"), RIGHT)

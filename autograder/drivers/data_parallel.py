@@ -99,7 +99,8 @@ def train(context: Context) -> Answer:
     Comes back: the state after the wrapping (`start/name`), after each step the gradients (`grad/step/name`, as
     synchronised) and parameters (`parameter/step/name`), and for each step how many operations had been begun before it,
     before its last micro-batch, at the end of that one's backward, and at the step's end; and the seconds from there to
-    here. On the simulated cluster backward takes `compute` seconds a layer.
+    here; and buffers that each rank has marked as its own after the wrapping (`marked/number`). If `interrupted`, an
+    exception leaves a no_sync() after the first step. On the simulated cluster backward takes `compute` seconds a layer.
     """
     arguments = context.arguments
     group, wrapper = context.group(arguments["group"]), context.student("DistributedDataParallel")

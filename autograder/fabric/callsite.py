@@ -17,6 +17,7 @@ _PASSED_ON = ("c10d_logger.py", "_contextlib.py", "_decorators.py")
 # Below these, backwards are run: by the engine, which calls hooks, too, or of one function of autograd.
 _ENGINE, _BACKWARD = "_engine_run_backward", "BackwardCFunction.apply"
 _COLLECTIVES = "distributed_c10d.py"
+AUTOGRAD = "autograd"
 
 _STUDENTS, _TORCHS, _OTHER = range(3)
 
@@ -28,11 +29,10 @@ _shown: dict[str, str] = {}
 
 
 class CallSite(NamedTuple):
-    """`api` is the function that the student called ("isend", "wait").
+    """`api` is the function that the student called ("isend", "wait"), or `AUTOGRAD` if a backward of torch's own lies between.
 
-    `file` is relative to the student's folder, if one is configured, and "" if no student's frame was found, or if a
-    backward of torch's own lies between: then no line of the student's has called it. Where torch calls a function of
-    torch.distributed that was given to it as a hook, it is "a hook".
+    `file` is relative to the student's folder, if one is configured, and "" if no student's frame was found. Where torch
+    calls a function of torch.distributed that was given to it as a hook, it is "a hook".
     """
 
     api: str
@@ -68,13 +68,13 @@ def locate(api: str = "") -> CallSite:
             owner = _owner(code.co_filename)
         if owner == _STUDENTS:
             return CallSite(api, _shown[code.co_filename], frame.f_lineno, code.co_qualname)
-        if owner == _TORCHS:
+        if owner == _TORCHS and api != AUTOGRAD:
             if code.co_qualname == _ENGINE and outermost.endswith(_COLLECTIVES):
                 return CallSite(api, "a hook", 0, "")
-            if code.co_qualname in (_ENGINE, _BACKWARD):
-                return CallSite("autograd", "", 0, "")
             outermost = code.co_filename
-            if code.co_name[0] not in "_<" or code.co_name == "__init__":
+            if code.co_qualname in (_ENGINE, _BACKWARD):
+                api = AUTOGRAD
+            elif code.co_name[0] not in "_<" or code.co_name == "__init__":
                 api = code.co_qualname
         frame = frame.f_back
     return CallSite(api, "", 0, "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from autograder.checks.example import Mismatch
 from autograder.cluster.messages import Operation
 from autograder.cluster.outcome import Outcome, RankOutcome
+from autograder.fabric.callsite import AUTOGRAD
 
 BRINGS_NOTHING = ("send", "barrier")
 
@@ -28,4 +29,4 @@ def from_nowhere(outcome: Outcome, least: dict[int, int]) -> Mismatch | None:
 
 def of_nobodys_line(rank: RankOutcome) -> Operation | None:
     """The rank's first operation that torch began by itself: a backward of its own, or its reducer's."""
-    return next((op for op in rank.operations if not op.file), None)
+    return next((op for op in rank.operations if not op.file or op.api == AUTOGRAD), None)

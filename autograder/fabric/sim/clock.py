@@ -9,8 +9,8 @@ to the end of all work queued (or of one stream's). So a function that launches 
 reads the clock without synchronising.
 
 `install` makes Python's clocks follow: time.time, monotonic, perf_counter, clock_gettime of those and their _ns forms,
-timeit.default_timer, and sleep; and the synchronize functions of torch's devices. The clocks count from 1 second, so that a reading is never 0. Processor time
-(time.process_time, thread_time) stands still, as it does for whoever waits or sleeps.
+timeit.default_timer, and sleep; and the synchronize functions of torch's devices. The clocks count from 1 second, so that
+a reading is never 0. Processor time (time.process_time, thread_time) stands still, as it does for whoever waits or sleeps.
 """
 
 import math
