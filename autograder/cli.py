@@ -16,8 +16,9 @@ from typing import Any, NoReturn
 import click
 
 from autograder import assignment as assignments
-from autograder.assignment import ROOT, Assignment, AssignmentError, PlannedCheck
+from autograder.assignment import Assignment, AssignmentError, PlannedCheck
 from autograder.report.model import Report
+from autograder.system.paths import ROOT
 
 # Exit statuses: 0 graded, whatever the score; 1 the kit itself failed; 2 wrong usage or unreadable submission.
 KIT_FAILED, UNUSABLE = 1, 2

@@ -16,7 +16,7 @@ import pytest
 import torch
 
 from autograder import assignment as assignments
-from autograder.assignment import ROOT, Assignment, PlannedCheck
+from autograder.assignment import Assignment, PlannedCheck
 from autograder.cluster import launch
 from autograder.cluster.cluster import Cluster
 from autograder.examiner import Examiner, Witness
@@ -24,6 +24,7 @@ from autograder.plugin import GradingPlugin
 from autograder.report.model import CheckResult, ProblemResult, Report, Setting, Status, TaskResult
 from autograder.side import Side
 from autograder.submission import open_submission
+from autograder.system.paths import ROOT
 
 Tell = Callable[..., None]
 REFERENCE = ROOT / "solutions"  # which students' releases do not have

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from autograder.assignment import Budget
 from autograder.checks.example import Example, Mismatch
-from autograder.cluster.board import WAITING
 from autograder.cluster.outcome import End, Outcome
+from autograder.protocol.status_board import WAITING
 from autograder.report.model import Failure, Status
 
 # What a failure costs to be seen again, in units of wrong values that come back (milliseconds). A failure that kills the

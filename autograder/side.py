@@ -11,8 +11,8 @@ from autograder.checks.example import Claim, Example, Mismatch
 from autograder.checks.explain import explain, trespass
 from autograder.checks.said import Unreadable
 from autograder.cluster.cluster import Cluster
-from autograder.cluster.messages import Request
 from autograder.cluster.outcome import Outcome
+from autograder.protocol.request import Request
 from autograder.report.model import Status
 
 Told = tuple[Status, Mismatch]

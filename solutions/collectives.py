@@ -15,13 +15,13 @@ What holds for all eight functions:
 - Reductions take the ops SUM, PRODUCT, MIN, MAX, and for floating dtypes AVG. Results keep the tensor's dtype.
 """
 
+# BEGIN SOLUTION
+from collections import deque
+
 import torch
 import torch.distributed as dist
 from torch import Tensor
 from torch.distributed import ProcessGroup, ReduceOp
-
-# BEGIN SOLUTION
-from collections import deque
 
 PIECE_BYTES = 4 << 20  # pieces of this size, and this many of them under way: as fast as gloo's own all_reduce, or
 WINDOW = 4  # faster; tests/bench_all_reduce.py measures it

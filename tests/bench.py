@@ -30,7 +30,7 @@ from autograder.checks.examples.collectives import Collective
 from autograder.cluster import launch, sandbox
 from autograder.cluster.cluster import Cluster
 from autograder.cluster.group import RankGroup
-from autograder.cluster.messages import Request
+from autograder.protocol.request import Request
 
 ROOT = Path(__file__).parent.parent
 SOLUTIONS = ROOT / "solutions"

@@ -18,18 +18,19 @@ import msgspec
 import psutil
 import pytest
 
-from autograder.assignment import ROOT, Budget, load
+from autograder.assignment import Budget, load
 from autograder.checks.explain import trespass
 from autograder.cluster import launch, sandbox
 from autograder.cluster.cluster import Cluster
-from autograder.cluster.messages import Operation
 from autograder.cluster.outcome import End, Outcome, RankOutcome
 from autograder.examiner import Witness
 from autograder.grading import Request, grade
+from autograder.protocol.operation import Operation
 from autograder.report.clean import one_line
 from autograder.report.failure import plain
 from autograder.report.model import Report, Status
 from autograder.report.write import write_report
+from autograder.system.paths import ROOT
 
 ATTACKS = Path(__file__).parent / "attacks"
 SECRET = "the-grader-has-a-secret"

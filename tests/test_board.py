@@ -12,9 +12,9 @@ from collections.abc import Iterator
 import pytest
 
 from autograder.checks.explain import explain
-from autograder.cluster.board import IDLE, RUNNING, WAITING, Board, Doing, Slot, size
-from autograder.cluster.messages import Reply
 from autograder.cluster.outcome import End, Outcome, RankOutcome
+from autograder.protocol.reply import Reply
+from autograder.protocol.status_board import IDLE, RUNNING, WAITING, Board, Doing, Slot, size
 from autograder.report.model import Status
 
 WORLD_SIZE = 3

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 import torch
 
-from autograder.assignment import ROOT, load
+from autograder.assignment import load
 from autograder.cluster.cluster import Cluster
-from autograder.cluster.messages import Request
+from autograder.protocol.request import Request
+from autograder.system.paths import ROOT
 
 RANKS = 4
 BLOCK = re.compile(r"```four-ranks\n(.+)\nbefore:(.+)\nafter:(.+)\n```")

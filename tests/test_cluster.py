@@ -14,9 +14,11 @@ from autograder.assignment import load
 from autograder.checks.examples.collectives import Collective
 from autograder.cluster import launch
 from autograder.cluster.cluster import Cluster
-from autograder.cluster.messages import WORDS_WEIGHT, Garbled, Inbox, Reply, Request, Room, decode, encode
 from autograder.cluster.outcome import Outcome
 from autograder.hunt import Hunt, KitFault
+from autograder.protocol.messages import WORDS_WEIGHT, Garbled, Inbox, Room, decode, encode
+from autograder.protocol.reply import Reply
+from autograder.protocol.request import Request
 
 TALKATIVE = """
 import os

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from autograder.checks.disagree import disagreement, outside
-from autograder.cluster.board import RUNNING, WAITING, Doing
-from autograder.cluster.messages import Operation, Reply
 from autograder.cluster.outcome import End, Outcome, RankOutcome
+from autograder.protocol.operation import Operation
+from autograder.protocol.reply import Reply
+from autograder.protocol.status_board import RUNNING, WAITING, Doing
 
 
 def called(kind: str, nbytes: int, line: int) -> Operation:

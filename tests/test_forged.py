@@ -18,10 +18,11 @@ from strength.bench import claims_of
 from autograder.assignment import Assignment, Budget, load
 from autograder.checks.example import Claim
 from autograder.cluster.cluster import Cluster
-from autograder.cluster.messages import Operation, Reply, TensorFacts
 from autograder.cluster.outcome import Outcome, RankOutcome
 from autograder.examiner import Examiner
 from autograder.grading import REFERENCE
+from autograder.protocol.operation import Operation
+from autograder.protocol.reply import Reply, TensorFacts
 from autograder.report.model import Setting, Status
 from autograder.side import Side
 

@@ -20,13 +20,14 @@ import psutil
 import pytest
 from load import without_times
 
-from autograder.assignment import ROOT, load
+from autograder.assignment import load
 from autograder.checks.examples.collectives import Collective
 from autograder.checks.explain import explain
 from autograder.cluster import sandbox
 from autograder.cluster.cluster import Cluster
-from autograder.cluster.messages import Request
+from autograder.protocol.request import Request
 from autograder.report.model import Report, Status
+from autograder.system.paths import ROOT
 
 SOLUTIONS = ROOT / "solutions"
 COMMAND = [sys.executable, "-m", "autograder"]

@@ -15,8 +15,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder.assignment import ROOT
 from autograder.cluster import sandbox
+from autograder.system.paths import ROOT
 
 COMMAND = [sys.executable, "-m", "autograder", "grade", "solutions", "--only", "broadcast.values"]
 OLD = '{"score": "of the old report"}'

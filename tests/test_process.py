@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder.cluster import process
+from autograder.system import process
 
 
 def _await(condition: Callable[[], bool]) -> None:

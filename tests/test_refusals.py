@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.cluster.board import SLOT_SIZE, Slot
 from autograder.fabric.recorder import Recorder, Refused
 from autograder.fabric.refusals import Refusals
+from autograder.protocol.status_board import SLOT_SIZE, Slot
 
 MODULE = """
 class Wrapper:

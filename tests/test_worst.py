@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from autograder.assignment import ROOT, load
+from autograder.assignment import load
 from autograder.cluster import launch, sandbox
 from autograder.cluster.cluster import Cluster
 from autograder.grading import Request, grade
 from autograder.report.model import Report, Status
+from autograder.system.paths import ROOT
 
 WAYS = {
     "prints": "while True:\n    print('all work and no play ' * 1000)",

@@ -12,8 +12,8 @@ from typing import TypeVar
 
 import msgspec
 
-from autograder.cluster.messages import Count
 from autograder.cluster.outcome import RankOutcome
+from autograder.protocol.operation import Count
 
 Begun = tuple[Count, Count, Count, Count]
 Row = tuple[str, str, str, str]

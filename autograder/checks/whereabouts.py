@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from autograder.cluster.board import RUNNING, Doing
-from autograder.cluster.messages import SourceLine
 from autograder.cluster.outcome import End, Outcome, RankOutcome
-from autograder.cluster.process import signal_name
+from autograder.protocol.operation import SourceLine
+from autograder.protocol.status_board import RUNNING, Doing
 from autograder.report.model import RankView
+from autograder.system.process import signal_name
 
 
 def who_waits(stuck: list[RankOutcome], outcome: Outcome) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-from autograder.cluster import process
+from autograder.system import process
 
 
 def main() -> None:

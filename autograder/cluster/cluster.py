@@ -9,8 +9,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from autograder.cluster import launch, process, sandbox
+from autograder.cluster import launch, sandbox
 from autograder.cluster.group import RankGroup, ZygoteGone
+from autograder.system import process
 
 # Ranks kept warm at a time, 10 to 15 megabytes each; beyond that the groups unused for longest are ended.
 WARM_RANKS = 160

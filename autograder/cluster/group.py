@@ -19,14 +19,17 @@ from typing import IO, Any
 import msgspec
 import torch
 
-from autograder.assignment import Limits
-from autograder.cluster import messages
-from autograder.cluster.board import Board
-from autograder.cluster.messages import Garbled, Inbox, Reply, Request, Room, SourceLine
 from autograder.cluster.outcome import End, Outcome, RankOutcome, leftovers
 from autograder.cluster.simulated import Network, SimulatedFabric
 from autograder.cluster.watch import Sample, Watch
 from autograder.fabric.connect import DEVICES
+from autograder.protocol import messages
+from autograder.protocol.limits import Limits
+from autograder.protocol.messages import Garbled, Inbox, Room
+from autograder.protocol.operation import SourceLine
+from autograder.protocol.reply import Reply
+from autograder.protocol.request import Request
+from autograder.protocol.status_board import Board
 
 TICK = 0.05  # seconds between two looks at ranks that have not replied
 READY_SECONDS = 120.0  # for a group to come up, on however loaded a machine

@@ -11,8 +11,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.assignment import ROOT, Limits
 from autograder.cluster import cgroup, sandbox
+from autograder.protocol.limits import Limits
+from autograder.system.paths import ROOT
 
 METHOD = "spawn" if sys.platform == "darwin" else "fork"
 KEPT = ("PATH", "LANG", "LC_ALL", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH")

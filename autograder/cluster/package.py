@@ -11,7 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from autograder.cluster.messages import Raised, SourceLine
+from autograder.protocol.operation import SourceLine
+from autograder.protocol.reply import Raised
 
 NAME = "handout"
 TEXT_LIMIT = 4000

@@ -22,16 +22,17 @@ import msgspec
 import torch
 import torch.distributed as dist
 
-from autograder.assignment import Limits
-from autograder.cluster import messages
-from autograder.cluster.board import Slot, size
-from autograder.cluster.messages import Raised, Reply, Request, TensorFacts
 from autograder.cluster.package import Missing, Package, Unimportable, is_stub
 from autograder.fabric import callsite
 from autograder.fabric.connect import join
 from autograder.fabric.recorder import Recorder
 from autograder.fabric.refusals import Refusals
 from autograder.fabric.sim import rank_side
+from autograder.protocol import messages
+from autograder.protocol.limits import Limits
+from autograder.protocol.reply import Raised, Reply, TensorFacts
+from autograder.protocol.request import Request
+from autograder.protocol.status_board import Slot, size
 
 
 class Spec(msgspec.Struct, frozen=True):

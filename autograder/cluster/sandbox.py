@@ -17,12 +17,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from autograder.assignment import ROOT, Limits
+from autograder.protocol.limits import Limits
+from autograder.system.paths import ROOT
 
 BUBBLEWRAP, PLAIN = "bubblewrap", "not isolated"
 INSTALL = "Install it (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap)"
 # The ranks' side of the kit. Neither checks/ nor what they are graded by.
-RANK_SIDE = ("__init__.py", "assignment.py", "cluster", "drivers", "fabric")
+RANK_SIDE = ("__init__.py", "cluster", "drivers", "fabric", "protocol", "system")
 # What the dynamic linker and the C library read.
 SYSTEM = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d")
 TEMPORARY = "/tmp"

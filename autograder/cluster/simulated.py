@@ -6,12 +6,12 @@ import socket
 
 import msgspec
 
-from autograder.cluster.messages import Operation
-from autograder.cluster.process import signal_name
 from autograder.fabric.sim import topology
 from autograder.fabric.sim.report import OperationReport
 from autograder.fabric.sim.switch import Switch
 from autograder.fabric.sim.verdict import Verdict
+from autograder.protocol.operation import Operation
+from autograder.system.process import signal_name
 
 
 class Network(msgspec.Struct, frozen=True):

@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 import msgspec
 
-from autograder.assignment import Limits
-from autograder.cluster.board import WAITING, Doing
 from autograder.cluster.outcome import End
+from autograder.protocol.limits import Limits
+from autograder.protocol.status_board import WAITING, Doing
 
 # Ranks that wait for one that has already failed need no second chance.
 AFTER_FAILURE = 0.25

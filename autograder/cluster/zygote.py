@@ -28,9 +28,10 @@ import msgspec
 import torch
 
 from autograder import drivers
-from autograder.cluster import process, sandbox
+from autograder.cluster import sandbox
 from autograder.cluster.rank import Files, Spec
 from autograder.cluster.rank import main as rank_main
+from autograder.system import process
 
 FD_LIMIT = 512
 # What autograd imports when a backward first begins at a given gradient: most of a second, in every rank.

@@ -10,9 +10,9 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
-from autograder.cluster.messages import LARGEST
 from autograder.cluster.rank import Context
 from autograder.drivers.networks import LOSSES, build
+from autograder.protocol.operation import LARGEST
 
 
 class Notes:

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autograder.cluster.board import Slot
-from autograder.cluster.messages import Operation
 from autograder.fabric import callsite
+from autograder.protocol.operation import Operation
+from autograder.protocol.status_board import Slot
 
 API_NAMES = {"send": ("send", "isend"), "recv": ("recv", "irecv")}
 

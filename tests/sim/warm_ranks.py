@@ -15,13 +15,13 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from autograder.cluster.process import die_with_parent
 from autograder.fabric.sim import rank_side, topology
 from autograder.fabric.sim.delays import NONE, Delays
 from autograder.fabric.sim.endpoint import SimulationError
 from autograder.fabric.sim.report import RankReport
 from autograder.fabric.sim.switch import Switch
 from autograder.fabric.sim.verdict import Verdict
+from autograder.system.process import die_with_parent
 
 torch.set_num_threads(1)
 os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo0" if sys.platform == "darwin" else "lo")

@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 import click
 import msgspec
 
-from autograder.assignment import ROOT, Budget, PlannedCheck, load
+from autograder.assignment import Budget, PlannedCheck, load
 from autograder.checks.example import Claim
 from autograder.cluster import launch
 from autograder.cluster.cluster import Cluster
 from autograder.grading import Request, examination
 from autograder.report.model import CheckResult, Status
+from autograder.system.paths import ROOT
 
 SOLUTIONS = ROOT / "solutions"
 # Fewer examples than a student's at first: what is caught by these is caught by more.

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from autograder.assignment import DEFAULT, ROOT
+from autograder.assignment import DEFAULT
+from autograder.system.paths import ROOT
 from strength.bench import End
 
 FOLDER = ROOT / ".strength"

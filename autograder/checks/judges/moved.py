@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from autograder.checks.example import Mismatch
-from autograder.cluster.messages import Operation
 from autograder.cluster.outcome import Outcome, RankOutcome
 from autograder.fabric.callsite import AUTOGRAD
+from autograder.protocol.operation import Operation
 
 BRINGS_NOTHING = ("send", "barrier")
 

@@ -6,8 +6,8 @@ from autograder.checks.example import Mismatch
 from autograder.checks.examples.pipeline_parallel import Forward, Staged, Train
 from autograder.checks.judges.pipeline_parallel import gradients, outputs, stepped
 from autograder.checks.judges.stages import counted, members
-from autograder.cluster.messages import Operation
 from autograder.cluster.outcome import Outcome, RankOutcome
+from autograder.protocol.operation import Operation
 from autograder.report.model import RankView
 
 

@@ -16,8 +16,8 @@ from autograder.checks.judges.sharded_clues import clues
 from autograder.checks.judges.shards import misshapen, unrefused
 from autograder.checks.meaning.collectives import Expected
 from autograder.checks.meaning.tensor_parallel import Traffic, near, traffic
-from autograder.cluster.messages import Operation
 from autograder.cluster.outcome import Outcome, RankOutcome
+from autograder.protocol.operation import Operation
 from autograder.report.model import RankView
 
 # Whether a region communicates forward, and backward.

@@ -17,10 +17,10 @@ from autograder.checks.judges.gradients import Gradient, wrong_gradient
 from autograder.checks.judges.moved import from_nowhere, of_nobodys_line
 from autograder.checks.meaning.collectives import same
 from autograder.checks.meaning.data_parallel import Step, forward, near, train
-from autograder.cluster.messages import Operation
 from autograder.cluster.outcome import Outcome, RankOutcome
 from autograder.drivers.training import MARKED
 from autograder.fabric.sim.topology import Link
+from autograder.protocol.operation import Operation
 from autograder.report.model import RankView
 
 ALLOWED = 1.1  # of the bound on a step's time

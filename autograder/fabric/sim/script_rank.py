@@ -16,10 +16,10 @@ import torch
 import torch.distributed as dist
 import torch.distributed.distributed_c10d as c10d
 
-from autograder.cluster.process import die_with_parent
 from autograder.fabric import callsite
 from autograder.fabric.sim import rank_side
 from autograder.fabric.sim.endpoint import SimulationError
+from autograder.system.process import die_with_parent
 
 
 def main(

@@ -1,4 +1,4 @@
-from autograder.cluster import messages
+from autograder.protocol import messages
 
 OPERATION = b'["recv","",-1,' + b"9" * 4299 + b',0,[0],0,0,"",0]'
 REPLY = b'{"status":"returned","operations":[%s],"tensors":{"0/tensor":["torch.Tensor","cpu"]}}'

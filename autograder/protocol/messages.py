@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import socket
 import struct
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 import safetensors
@@ -22,84 +22,6 @@ WORDS_WEIGHT = 16
 
 class Garbled(Exception):
     """What arrived is not a message of ours: too large, cut short or malformed."""
-
-
-# A number that a rank tells of: no longer than it takes to print, and none that a sum could make so.
-LARGEST = 2**53
-Count = Annotated[int, msgspec.Meta(ge=-LARGEST, le=LARGEST)]
-
-
-class SourceLine(msgspec.Struct, frozen=True, array_like=True):
-    """A line of the submission: file relative to its folder, line number, function, text of the line."""
-
-    file: str
-    line: Count
-    function: str
-    text: str = ""
-
-
-class Operation(msgspec.Struct, frozen=True, array_like=True):
-    """One operation of a rank on a process group, as its own record has it.
-
-    `kind` is the group's operation (send, recv, all_reduce, ...), `api` the function of torch.distributed that the
-    submission called, `peer` a global rank (-1: all of the group), `start` and `end` seconds since the example began
-    (`end` is -1 if nobody waited for it).
-    """
-
-    kind: str
-    api: str
-    peer: Count
-    nbytes: Count
-    tag: Count
-    group: tuple[Count, ...]
-    start: float
-    end: float
-    file: str
-    line: Count
-
-
-class Raised(msgspec.Struct, frozen=True):
-    """An exception of a rank: its type, its text and the submission's own lines that it went through, outermost first."""
-
-    type: str
-    text: str
-    lines: tuple[SourceLine, ...] = ()
-
-
-class TensorFacts(msgspec.Struct, frozen=True, array_like=True):
-    """What a rank says of a tensor before its bytes are looked at: the exact type, and the device's type."""
-
-    type: str
-    device: str
-
-
-class Reply(msgspec.Struct, frozen=True):
-    """A rank's answer to one request.
-
-    `status`: returned, raised, not_attempted (NotImplementedError), missing (no such function), unimportable.
-    `value` is what the driver has to say in JSON; `operations` are none on the simulated cluster, which sees them itself;
-    `refused` are sentences about operations that the problem forbids.
-    """
-
-    status: str
-    value: Any = None
-    raised: Raised | None = None
-    operations: tuple[Operation, ...] = ()
-    refused: tuple[str, ...] = ()
-    tensors: dict[str, TensorFacts] = {}
-
-
-class Request(msgspec.Struct, frozen=True):
-    """One example for one rank: which driver function to run on which module, and its arguments in JSON.
-
-    `allowed` and `refused` are the problem's, as in assignment.toml.
-    """
-
-    problem: str
-    driver: str
-    arguments: dict[str, Any]
-    allowed: tuple[str, ...] = ()
-    refused: tuple[str, ...] = ()
 
 
 _encoder = msgspec.json.Encoder()
