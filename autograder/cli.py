@@ -162,7 +162,7 @@ def _fail(text: str, status: int = UNUSABLE) -> NoReturn:
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def run(script: str, arguments: tuple[str, ...], **options: Any) -> None:
     """Runs any torch.distributed SCRIPT on the simulated cluster."""
-    from autograder.fabric.sim.runner import run_script
+    from autograder.simulator.runner import run_script
 
     sys.exit(run_script(script, arguments, **options))
 

@@ -17,7 +17,7 @@ from autograder.checks.judges.data_parallel import averaged, broadcasted, one_me
 from autograder.checks.judges.training import accumulated, agreed, bucketed, forwarded, overlapped, trained
 from autograder.cluster.simulated import Network
 from autograder.drivers.training import KINDS
-from autograder.fabric.sim import topology
+from autograder.simulator import topology
 
 AVERAGES = ("average_gradients", "average_gradients_flat")
 CLASS = ("DistributedDataParallel",)

@@ -12,10 +12,10 @@ from autograder.checks.example import Mismatch
 from autograder.checks.whereabouts import end, last_operation, lines, of_all, places, whereabouts, who_waits
 from autograder.cluster.outcome import End, Outcome, RankOutcome
 from autograder.fabric.recorder import refusal
-from autograder.fabric.sim import verdict as verdicts
-from autograder.fabric.sim.endpoint import SimulationError
 from autograder.protocol.reply import Raised
 from autograder.report.model import RankView, Status
+from autograder.simulator import verdict as verdicts
+from autograder.simulator.endpoint import SimulationError
 
 # What an exception's type and text mean, where they do not say it themselves.
 _MEANINGS = (

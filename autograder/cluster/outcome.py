@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 import torch
 
-from autograder.fabric.sim.verdict import Verdict
 from autograder.protocol.operation import Operation, SourceLine
 from autograder.protocol.reply import Reply
 from autograder.protocol.status_board import WAITING, Doing
+from autograder.simulator.verdict import Verdict
 
 
 class End(enum.StrEnum):

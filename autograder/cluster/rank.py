@@ -27,12 +27,12 @@ from autograder.fabric import callsite
 from autograder.fabric.connect import join
 from autograder.fabric.recorder import Recorder
 from autograder.fabric.refusals import Refusals
-from autograder.fabric.sim import rank_side
 from autograder.protocol import messages
 from autograder.protocol.limits import Limits
 from autograder.protocol.reply import Raised, Reply, TensorFacts
 from autograder.protocol.request import Request
 from autograder.protocol.status_board import Slot, size
+from autograder.simulator import rank_side
 
 
 class Spec(msgspec.Struct, frozen=True):
@@ -94,7 +94,7 @@ def main(spec: Spec, control: socket.socket, files: Files, fabric: socket.socket
         recorder = Recorder(slot, simulation.clock)
     store = dist.FileStore(os.path.join(spec.scratch, "rendezvous"), spec.world_size)
     store.set_timeout(timedelta(minutes=10))
-    device = join(spec.backend, store, spec.rank, spec.world_size, recorder)
+    device = join(spec.backend, store, spec.rank, spec.world_size, recorder, rank_side.create_group)
     context = Context(spec, Package(Path(spec.folder)), device, recorder)
     refusals = Refusals(recorder)
     slot.idle()

@@ -23,7 +23,7 @@ from autograder.system.paths import ROOT
 BUBBLEWRAP, PLAIN = "bubblewrap", "not isolated"
 INSTALL = "Install it (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap)"
 # The ranks' side of the kit. Neither checks/ nor what they are graded by.
-RANK_SIDE = ("__init__.py", "cluster", "drivers", "fabric", "protocol", "system")
+RANK_SIDE = ("__init__.py", "cluster", "drivers", "fabric", "protocol", "simulator", "system")
 # What the dynamic linker and the C library read.
 SYSTEM = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d")
 TEMPORARY = "/tmp"

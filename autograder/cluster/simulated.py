@@ -6,11 +6,11 @@ import socket
 
 import msgspec
 
-from autograder.fabric.sim import topology
-from autograder.fabric.sim.report import OperationReport
-from autograder.fabric.sim.switch import Switch
-from autograder.fabric.sim.verdict import Verdict
 from autograder.protocol.operation import Operation
+from autograder.simulator import topology
+from autograder.simulator.report import OperationReport
+from autograder.simulator.switch import Switch
+from autograder.simulator.verdict import Verdict
 from autograder.system.process import signal_name
 
 

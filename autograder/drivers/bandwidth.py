@@ -14,7 +14,7 @@ import torch
 
 from autograder.cluster.rank import Context
 from autograder.drivers.refusing import refuses
-from autograder.drivers.virtual_cuda import virtual_cuda
+from autograder.simulator.virtual_cuda import virtual_cuda
 
 Answer = tuple[dict[str, Any], dict[str, Any]]
 
@@ -90,7 +90,7 @@ class Scripted:
 
 def _launch(seconds: float) -> None:
     """Queues work on the virtual device."""
-    from autograder.fabric.sim import rank_side
+    from autograder.simulator import rank_side
 
     rank_side.clock().launch(seconds)
 

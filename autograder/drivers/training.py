@@ -148,7 +148,7 @@ class _Busy(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
-        from autograder.fabric.sim import rank_side
+        from autograder.simulator import rank_side
 
         rank_side.clock().spend(ctx.seconds)
         return grad, None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -13,21 +14,30 @@ import torch.distributed.distributed_c10d as c10d
 
 from autograder.fabric.recorder import Recorder
 from autograder.fabric.recording import RecordingGroup
-from autograder.fabric.sim import rank_side
 
 # Stalls are the grader's business, seen from outside; the libraries' own timers must never fire first.
 PATIENCE = timedelta(days=1)
 DEVICES = {"gloo": "cpu", "nccl": "cuda", "sim": "cpu"}
 
 
-def join(backend: str, store: dist.Store, rank: int, world_size: int, recorder: Recorder) -> torch.device:
-    """Makes the default group of this rank and returns the device that its tensors live on."""
+def join(
+    backend: str,
+    store: dist.Store,
+    rank: int,
+    world_size: int,
+    recorder: Recorder,
+    simulated: Callable[[Any], dist.ProcessGroup],
+) -> torch.device:
+    """Makes the default group of this rank and returns the device that its tensors live on.
+
+    `simulated` makes the process groups of the backend "sim" from torch's options.
+    """
     device = torch.device(DEVICES[backend], rank) if backend == "nccl" else torch.device("cpu")
     if backend == "nccl":
         torch.cuda.set_device(device)
 
     def create(options: Any, _: Any) -> RecordingGroup:
-        inner = _library_group(backend, options, device)
+        inner = simulated(options) if backend == "sim" else _library_group(backend, options, device)
         ranks = options.global_ranks_in_group or range(world_size)
         return RecordingGroup(inner, ranks, recorder, at_the_wait=backend == "sim")
 
@@ -40,8 +50,6 @@ def join(backend: str, store: dist.Store, rank: int, world_size: int, recorder: 
 
 def _library_group(backend: str, options: Any, device: torch.device) -> dist.ProcessGroup:
     """The process group that moves the bytes."""
-    if backend == "sim":
-        return rank_side.create_group(options)
     rank, size = options.group_rank, options.group_size
     if backend == "nccl":
         settings = dist.ProcessGroupNCCL.Options()

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder.fabric.sim.runner import run_script
+from autograder.simulator.runner import run_script
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -99,7 +99,7 @@ def test_wrong_usage(script, capfd, world_size, topology, text):
 
 def test_nothing_is_left_after_ctrl_c(script):
     heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # background jobs ignore it
-    run = f"from autograder.fabric.sim.runner import run_script; run_script({script(LOOPS)!r}, [], 3, 'laptop')"
+    run = f"from autograder.simulator.runner import run_script; run_script({script(LOOPS)!r}, [], 3, 'laptop')"
     program = f"{heard}; {run}"
     with subprocess.Popen(
         [sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE, start_new_session=True

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from warm_ranks import Ranks, once
 
-from autograder.fabric.sim.delays import Delays
+from autograder.simulator.delays import Delays
 
 TESTS = Path(__file__).parent.parent
 SOLUTIONS = TESTS.parent / "solutions"
@@ -112,7 +112,7 @@ def dawdling(rank, n):
     """Takes real time that must not matter."""
     import random
 
-    from autograder.fabric.sim import clock
+    from autograder.simulator import clock
 
     order = []
     for _ in range(3):

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from warm_ranks import once
 
-from autograder.fabric.sim import switch as switches
-from autograder.fabric.sim import topology, wire
-from autograder.fabric.sim.clock import real
-from autograder.fabric.sim.switch import Switch
+from autograder.simulator import switch as switches
+from autograder.simulator import topology, wire
+from autograder.simulator.clock import real
+from autograder.simulator.switch import Switch
 
 
 def talk(data):

@@ -8,7 +8,7 @@ import torch
 import torch.distributed as dist
 from warm_ranks import Ranks, once
 
-from autograder.fabric.sim import rank_side, topology
+from autograder.simulator import rank_side, topology
 
 WORLD_SIZES = (2, 3, 4, 5, 8, 16, 64)
 ELEMENTS = 960  # divides by every world size

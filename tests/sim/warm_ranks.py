@@ -15,12 +15,12 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from autograder.fabric.sim import rank_side, topology
-from autograder.fabric.sim.delays import NONE, Delays
-from autograder.fabric.sim.endpoint import SimulationError
-from autograder.fabric.sim.report import RankReport
-from autograder.fabric.sim.switch import Switch
-from autograder.fabric.sim.verdict import Verdict
+from autograder.simulator import rank_side, topology
+from autograder.simulator.delays import NONE, Delays
+from autograder.simulator.endpoint import SimulationError
+from autograder.simulator.report import RankReport
+from autograder.simulator.switch import Switch
+from autograder.simulator.verdict import Verdict
 from autograder.system.process import die_with_parent
 
 torch.set_num_threads(1)

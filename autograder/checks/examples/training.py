@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from autograder.checks.example import Call, Description
 from autograder.checks.examples.replicas import Layer, Replicas, bounds, fill, prefixed
 from autograder.drivers.training import OPTIMIZERS
-from autograder.fabric.sim.topology import Link
+from autograder.simulator.topology import Link
 
 MB = 2**20
 

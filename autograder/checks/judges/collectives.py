@@ -14,9 +14,9 @@ from autograder.checks.judges.moved import from_nowhere
 from autograder.checks.meaning.collectives import MEANINGS, Expected, bits
 from autograder.checks.show import show, show_dtype
 from autograder.cluster.outcome import Outcome, RankOutcome
-from autograder.fabric.sim import topology
-from autograder.fabric.sim.topology import Link
 from autograder.report.model import RankView
+from autograder.simulator import topology
+from autograder.simulator.topology import Link
 
 OUTPUTS = {
     "gather": "gather_list",

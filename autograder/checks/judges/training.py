@@ -19,9 +19,9 @@ from autograder.checks.meaning.collectives import same
 from autograder.checks.meaning.data_parallel import Step, forward, near, train
 from autograder.cluster.outcome import Outcome, RankOutcome
 from autograder.drivers.training import MARKED
-from autograder.fabric.sim.topology import Link
 from autograder.protocol.operation import Operation
 from autograder.report.model import RankView
+from autograder.simulator.topology import Link
 
 ALLOWED = 1.1  # of the bound on a step's time
 WITHIN = 0.01  # of what a step takes at least

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from autograder.fabric.sim import topology
+from autograder.simulator import topology
 
 # nccl-tests, doc/PERFORMANCE.md: how often the size passes through the busiest rank's link, one way. A collective in which
 # a rank keeps its own part moves the parts of the n-1 others; all_reduce does so twice.
@@ -23,7 +23,7 @@ LINK = topology.load(TOPOLOGY).link(0, 1)
 def simulated_seconds(collective: str, nbytes: float, n: int) -> float:
     """What torch's collective takes on the simulated cluster, on n ranks that call it at the same moment.
 
-    `nbytes` is the size as nccl-tests counts it. Source of the formulas: autograder/fabric/sim/collectives.py.
+    `nbytes` is the size as nccl-tests counts it. Source of the formulas: autograder/simulator/collectives.py.
     """
     if collective == "broadcast":
         return (n - 1).bit_length() * (LINK.latency + LINK.seconds(nbytes))

@@ -1,7 +1,7 @@
 import socket
 
 from autograder.fabric import callsite
-from autograder.fabric.sim import rank_side, wire
+from autograder.simulator import rank_side, wire
 
 
 def broadcast(tensor, src, group=None):

@@ -6,10 +6,10 @@ import socket
 import threading
 
 from autograder.fabric.callsite import CallSite
-from autograder.fabric.sim import wire
-from autograder.fabric.sim.clock import Clock
-from autograder.fabric.sim.inflight import Watch
-from autograder.fabric.sim.verdict import IN_FLIGHT
+from autograder.simulator import wire
+from autograder.simulator.buffer_guard import BufferGuard
+from autograder.simulator.clock import Clock
+from autograder.simulator.verdict import IN_FLIGHT
 
 
 class SimulationError(RuntimeError):
@@ -26,7 +26,7 @@ class Endpoint:
     def __init__(self, connection: socket.socket, rank: int, world_size: int) -> None:
         self.rank, self.world_size = rank, world_size
         self.clock = Clock()
-        self.watch = Watch(lambda text, site: self.fault(IN_FLIGHT, text, site))
+        self.guard = BufferGuard(lambda text, site: self.fault(IN_FLIGHT, text, site))
         self._connection = connection
         self._unsent: list[bytes] = []
         self._sites: dict[CallSite, int] = {}
@@ -38,13 +38,13 @@ class Endpoint:
     def begin(self) -> None:
         """A new example: the clock at zero, nothing in flight."""
         self.clock.reset()
-        self.watch.begin()
+        self.guard.begin()
         self._count = 0
         self._ends.clear()
 
     def finish(self, how: str = "") -> None:
         """The rank has come to the end of the example; `how`, if it was not by returning: "raised ValueError"."""
-        self.watch.end()
+        self.guard.end()
         with self._lock:
             self._unsent.append(wire.pack(wire.Finish(self.clock.now, how[:1000])))
             self._flush()
@@ -119,7 +119,7 @@ class Endpoint:
         except (EOFError, OSError) as error:
             raise SimulationError("gone", f"the simulated switch has gone: {error}") from None
         if isinstance(answer, wire.Stop):
-            self.watch.end()
+            self.guard.end()
             raise SimulationError(answer.kind, answer.text)
         return answer, body
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from autograder.fabric.sim.operation import Operation
+from autograder.simulator.operation import Operation
 
 # The kinds of verdicts.
 DEADLOCK = "deadlock"  # nobody can go on

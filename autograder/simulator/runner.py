@@ -19,9 +19,9 @@ from pathlib import Path
 
 import torch
 
-from autograder.fabric.sim import script_rank, topology
-from autograder.fabric.sim.report import RankReport
-from autograder.fabric.sim.switch import Switch
+from autograder.simulator import script_rank, topology
+from autograder.simulator.report import RankReport
+from autograder.simulator.switch import Switch
 
 MAX_OPERATIONS_SHOWN = 40
 # Real seconds that ranks get to end by themselves once there is a verdict.

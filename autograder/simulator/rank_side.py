@@ -12,11 +12,11 @@ from typing import Any
 
 import torch.distributed as dist
 
-from autograder.fabric.sim import clock as clocks
-from autograder.fabric.sim import future
-from autograder.fabric.sim.backend import SimGroup
-from autograder.fabric.sim.clock import Clock
-from autograder.fabric.sim.endpoint import Endpoint
+from autograder.simulator import clock as clocks
+from autograder.simulator import future
+from autograder.simulator.backend import SimGroup
+from autograder.simulator.clock import Clock
+from autograder.simulator.endpoint import Endpoint
 
 _endpoint: Endpoint | None = None
 

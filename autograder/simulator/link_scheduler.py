@@ -12,7 +12,7 @@ The model, for every transfer (a message; a collective counts as one transfer of
 
 from collections.abc import Sequence
 
-from autograder.fabric.sim.operation import Operation
+from autograder.simulator.operation import Operation
 
 
 class Transfer:
@@ -37,7 +37,7 @@ class Transfer:
         self.start = self.end = 0.0
 
 
-class Network:
+class LinkScheduler:
     """The ports of all ranks and the transfers that wait for them."""
 
     def __init__(self, world_size: int) -> None:

@@ -17,9 +17,9 @@ from collections.abc import Iterator
 
 import torch
 
-from autograder.fabric.sim.operation import Operation
-from autograder.fabric.sim.topology import Link, Topology
-from autograder.fabric.sim.wire import ITEM_SIZES
+from autograder.simulator.operation import Operation
+from autograder.simulator.topology import Link, Topology
+from autograder.simulator.wire import ITEM_SIZES
 
 REDUCTIONS = ("SUM", "AVG", "PRODUCT", "MIN", "MAX", "BAND", "BOR", "BXOR")
 FLOATS = ("float16", "bfloat16", "float32", "float64")

@@ -15,12 +15,12 @@ import torch.distributed as dist
 
 from autograder.fabric import callsite
 from autograder.fabric.callsite import CallSite
-from autograder.fabric.sim import memory, wire
-from autograder.fabric.sim.collectives import REDUCTIONS, reduces, tensor_counts
-from autograder.fabric.sim.endpoint import Endpoint
-from autograder.fabric.sim.future import LazyFuture
-from autograder.fabric.sim.inflight import Buffer
-from autograder.fabric.sim.verdict import SELF
+from autograder.simulator import memory, wire
+from autograder.simulator.buffer_guard import Buffer
+from autograder.simulator.collectives import REDUCTIONS, reduces, tensor_counts
+from autograder.simulator.endpoint import Endpoint
+from autograder.simulator.future import LazyFuture
+from autograder.simulator.verdict import SELF
 
 FOREVER = timedelta(0)
 Tensors = Sequence[torch.Tensor]
@@ -39,7 +39,7 @@ class SimWork(dist.Work):
         """Stops until the operation is done, then delivers. Waiting again changes nothing."""
         if not self._done:
             site = callsite.locate("wait")
-            self._endpoint.watch.check(self._operation, site)
+            self._endpoint.guard.check(self._operation, site)
             self._deliver(*self._endpoint.wait(self._operation, site))
         return True
 
@@ -47,7 +47,7 @@ class SimWork(dist.Work):
         """Whether the operation is done; if it is, that counts as having waited for it."""
         if not self._done:
             site = callsite.locate("is_completed")
-            self._endpoint.watch.check(self._operation, site)
+            self._endpoint.guard.check(self._operation, site)
             answer = self._endpoint.poll(self._operation, site)
             if answer is not None:
                 self._deliver(*answer)
@@ -86,11 +86,11 @@ class SimWork(dist.Work):
 
     def _deliver(self, source: int, body: bytearray) -> None:
         self._done, self._source = True, source
-        self._endpoint.watch.remove(self._operation)
+        self._endpoint.guard.remove(self._operation)
         if len(self._outputs) == 1 and self._outputs[0].is_contiguous():
             memory.write(self._outputs[0], body)
         elif body:
-            with self._endpoint.watch.aside():
+            with self._endpoint.guard.aside():
                 _fill(self._outputs, body)
 
 
@@ -149,11 +149,11 @@ class SimGroup(dist.ProcessGroup):
         if peer == endpoint.rank:
             endpoint.fault(SELF, f"{site.api} to itself ({site}).", site)
         buffer = Buffer(tensor, False, f"its {site.api} to rank {peer}", site)
-        endpoint.watch.meet((buffer,))
+        endpoint.guard.meet((buffer,))
         operation, data = endpoint.next_id(), memory.read(tensor)
         if site.api != "send":
             buffer.contents = data
-            endpoint.watch.keep(operation, (buffer,))
+            endpoint.guard.keep(operation, (buffer,))
         endpoint.post(wire.Send(*self._particulars(operation, site, peer, tag, tensor)), data)
         return SimWork(endpoint, operation, (), self._ranks)
 
@@ -169,10 +169,10 @@ class SimGroup(dist.ProcessGroup):
         if peer == endpoint.rank:
             endpoint.fault(SELF, f"{site.api} from itself ({site}).", site)
         buffer = Buffer(tensor, True, f"its {site.api} from {f'rank {peer}' if peer >= 0 else 'any rank'}", site)
-        endpoint.watch.meet((buffer,))
+        endpoint.guard.meet((buffer,))
         operation = endpoint.next_id()
         if site.api != "recv":
-            endpoint.watch.keep(operation, (buffer,))
+            endpoint.guard.keep(operation, (buffer,))
             _poison(buffer)
         endpoint.post(wire.Recv(*self._particulars(operation, site, peer, tag, tensor)))
         return SimWork(endpoint, operation, (tensor,), self._ranks)
@@ -292,14 +292,14 @@ class SimGroup(dist.ProcessGroup):
             wanted = "{} input and {} output tensors".format(*counts)
             raise ValueError(f"{name}: needs {wanted} on this rank, not {len(inputs)} and {len(outputs)}")
         operation, what = endpoint.next_id(), f"its {site.api}"
-        with endpoint.watch.aside():
+        with endpoint.guard.aside():
             data = b"".join(memory.read(tensor.detach().contiguous()) for tensor in inputs)
         filled = [Buffer(tensor, True, what, site) for tensor in outputs]
         seen = [Buffer(tensor, False, what, site) for tensor in inputs if not _is_among(tensor, outputs)]
-        endpoint.watch.meet((*seen, *filled))
+        endpoint.guard.meet((*seen, *filled))
         if is_async:
-            endpoint.watch.keep(operation, (*seen, *filled))
-            with endpoint.watch.aside():
+            endpoint.guard.keep(operation, (*seen, *filled))
+            with endpoint.guard.aside():
                 for buffer in seen:
                     buffer.contents = memory.read(buffer.tensor) if buffer.tensor.is_contiguous() else None
                 for buffer in filled:

@@ -17,8 +17,8 @@ import torch.distributed as dist
 import torch.distributed.distributed_c10d as c10d
 
 from autograder.fabric import callsite
-from autograder.fabric.sim import rank_side
-from autograder.fabric.sim.endpoint import SimulationError
+from autograder.simulator import rank_side
+from autograder.simulator.endpoint import SimulationError
 from autograder.system.process import die_with_parent
 
 

@@ -21,7 +21,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-FOLDER = Path(__file__).parent.parent / "topologies"
+FOLDER = Path(__file__).parent / "topologies"
 
 
 @dataclass(frozen=True)

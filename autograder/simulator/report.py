@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from autograder.fabric.sim.operation import Operation
+from autograder.simulator.operation import Operation
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograder.fabric import callsite
 from autograder.fabric.callsite import CallSite
-from autograder.fabric.sim import memory
+from autograder.simulator import memory
 
 # Operations that take from a tensor its shape, dtype or device only.
 _SHAPE_ONLY = ("_like", "new_")
@@ -36,7 +36,7 @@ class Buffer:
         self.contents: bytes | None = None
 
 
-class Watch(TorchDispatchMode):
+class BufferGuard(TorchDispatchMode):
     """The buffers that are in flight on this rank. `report(text, site)` tells of a mistake and raises."""
 
     @classmethod

@@ -10,14 +10,14 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
-from autograder.fabric.sim import collectives, verdict
-from autograder.fabric.sim.delays import NONE, Delays
-from autograder.fabric.sim.matching import Matcher
-from autograder.fabric.sim.network import Network, Transfer
-from autograder.fabric.sim.operation import Group, Operation, Place
-from autograder.fabric.sim.topology import Topology
-from autograder.fabric.sim.verdict import RankLine, Verdict
-from autograder.fabric.sim.wire import Done, Pending, Stop
+from autograder.simulator import collectives, verdict
+from autograder.simulator.delays import NONE, Delays
+from autograder.simulator.link_scheduler import LinkScheduler, Transfer
+from autograder.simulator.matching import Matcher
+from autograder.simulator.operation import Group, Operation, Place
+from autograder.simulator.topology import Topology
+from autograder.simulator.verdict import RankLine, Verdict
+from autograder.simulator.wire import Done, Pending, Stop
 
 RUNNING, BLOCKED, FINISHED, DEAD = "running", "blocked", "finished", "dead"
 # Events of the same moment are taken in this order, then by rank, then by the order in which they were posted.
@@ -61,7 +61,7 @@ class Simulation:
         self.ranks = [Rank() for _ in range(world_size)]
         self.verdict: Verdict | None = None
         self._topology, self._answer, self._buffered, self._delays = topology, answer, buffered, delays
-        self._network = Network(world_size)
+        self._links = LinkScheduler(world_size)
         self._matcher = Matcher()
         self._calls: dict[tuple[Group, int], dict[int, Operation]] = defaultdict(dict)
         self._events: list[tuple[float, int, int, int, Any]] = []
@@ -153,10 +153,10 @@ class Simulation:
                 if kind == POST:
                     self._seen(subject)
                 elif kind == RELEASE:
-                    self._network.release(subject)
+                    self._links.release(subject)
                 else:
                     later.append((kind, rank, subject))
-            for transfer in self._network.start(now):
+            for transfer in self._links.start(now):
                 self._started(transfer)
             # Last, so that the answers tell of everything that this moment has decided.
             ended, self._ended = self._ended, []
@@ -195,7 +195,7 @@ class Simulation:
         ready = max(send.ready, recv.ready) if recv is not None and not self._buffered else send.ready
         link = self._topology.link(send.rank, send.peer)
         transfer = Transfer((send,), (2 * send.rank, 2 * send.peer + 1), link.seconds(send.nbytes), link.latency, ready)
-        self._network.add(transfer)
+        self._links.add(transfer)
 
     def _called(self, call: Operation) -> None:
         """A rank has come to a collective."""
@@ -216,7 +216,7 @@ class Simulation:
             return self.stop(verdict.collective_mismatch(first, second, f"size ({sizes})"))
         seconds = collectives.seconds(ordered, self._topology)
         ports = [port for rank in members for port in (2 * rank, 2 * rank + 1)]
-        return self._network.add(Transfer(tuple(ordered), ports, seconds, 0.0, call.ready))
+        return self._links.add(Transfer(tuple(ordered), ports, seconds, 0.0, call.ready))
 
     def _started(self, transfer: Transfer) -> None:
         """A transfer has got its ports: from now on its end is known."""

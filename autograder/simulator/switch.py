@@ -14,14 +14,14 @@ which stops nothing. A rank that sends what is no message gets a verdict; nothin
 import selectors
 import socket
 
-from autograder.fabric.sim import collectives, delays, report, verdict, wire
-from autograder.fabric.sim.delays import NONE, Delays
-from autograder.fabric.sim.operation import Group, Operation, Place
-from autograder.fabric.sim.report import RankReport
-from autograder.fabric.sim.simulation import BLOCKED, FINISHED, RUNNING, Simulation
-from autograder.fabric.sim.topology import Topology
-from autograder.fabric.sim.verdict import Verdict
-from autograder.fabric.sim.wire import ITEM_SIZES, Garbled
+from autograder.simulator import collectives, delays, report, verdict, wire
+from autograder.simulator.delays import NONE, Delays
+from autograder.simulator.operation import Group, Operation, Place
+from autograder.simulator.report import RankReport
+from autograder.simulator.simulation import BLOCKED, FINISHED, RUNNING, Simulation
+from autograder.simulator.topology import Topology
+from autograder.simulator.verdict import Verdict
+from autograder.simulator.wire import ITEM_SIZES, Garbled
 
 MAX_SITES = 1 << 12  # of a rank, in all of its examples
 MAX_GROUPS = 1 << 12

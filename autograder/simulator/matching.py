@@ -7,7 +7,7 @@ each other.
 
 from collections import defaultdict
 
-from autograder.fabric.sim.operation import Group, Operation
+from autograder.simulator.operation import Group, Operation
 
 Place = tuple[Group, int]
 
