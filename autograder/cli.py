@@ -15,8 +15,8 @@ from typing import Any, NoReturn
 
 import click
 
-from autograder import assignment as assignments
-from autograder.assignment import Assignment, AssignmentError, PlannedCheck
+from autograder.grading import assignment as assignments
+from autograder.grading.assignment import Assignment, AssignmentError, PlannedCheck
 from autograder.report.model import Report
 from autograder.system.paths import ROOT
 
@@ -61,8 +61,8 @@ def grade(
     """Grades SUBMISSION: a folder with the problem modules, or a folder or zip that holds a handout/ with them."""
     from autograder.cluster import sandbox
     from autograder.cluster.launch import NoSandbox
+    from autograder.grading.submission import SubmissionError
     from autograder.report.write import ReportError, check_target
-    from autograder.submission import SubmissionError
 
     if isolate is None:
         isolate = sandbox.by_default(submission)
@@ -89,17 +89,17 @@ def _graded(planned: Assignment, selected: Sequence[PlannedCheck], submission: s
 
     start = launch.start(planned.limits, options["isolate"], options["backend"])
     launched = start.launch()  # before anything here imports torch: both import it at the same time
-    from autograder import grading
     from autograder.cluster.cluster import Cluster
+    from autograder.grading import session
     from autograder.report.terminal import Progress, open_console
 
     with Cluster(start, launched) as cluster, Progress(open_console()) as progress:
         progress.start(check.id for check in selected)
-        return grading.grade(
-            grading.Request(submission=submission, **options),
+        return session.grade(
+            session.Request(submission=submission, **options),
             planned=planned,
             cluster=cluster,
-            tell=lambda event, *what: getattr(progress, event)(*what),
+            progress=progress,
         )
 
 
@@ -170,7 +170,7 @@ def run(script: str, arguments: tuple[str, ...], **options: Any) -> None:
 @main.command()
 def handout() -> None:
     """Cuts the stubs in handout/ out of solutions/."""
-    from autograder.handout import CutError, cut_handout
+    from autograder.authoring.stubs import CutError, cut_handout
 
     try:
         changed = cut_handout(ROOT / "solutions", ROOT / "handout", assignments.load())
@@ -183,8 +183,8 @@ def handout() -> None:
 @click.option("--out", default=ROOT / "dist" / "handout.zip", type=click.Path(path_type=Path))
 def release(out: Path) -> None:
     """Packs what students receive: no solutions in it."""
-    from autograder.release import ReleaseError
-    from autograder.release import release as pack
+    from autograder.authoring.release import ReleaseError
+    from autograder.authoring.release import release as pack
     from autograder.report.write import ReportError
 
     try:

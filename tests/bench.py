@@ -25,11 +25,11 @@ import torch.multiprocessing as mp
 from rich.console import Console
 from rich.table import Table
 
-from autograder.assignment import load
-from autograder.checks.examples.collectives import Collective
 from autograder.cluster import launch, sandbox
 from autograder.cluster.cluster import Cluster
 from autograder.cluster.group import RankGroup
+from autograder.grading.assignment import load
+from autograder.problems.collectives.examples import Collective
 from autograder.protocol.request import Request
 
 ROOT = Path(__file__).parent.parent

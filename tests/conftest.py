@@ -12,12 +12,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from autograder import assignment as assignments
-from autograder.assignment import Assignment
 from autograder.cluster import launch
 from autograder.cluster.cluster import Cluster
-from autograder.examiner import Witness
-from autograder.grading import Request, grade
+from autograder.grading import assignment as assignments
+from autograder.grading.assignment import Assignment
+from autograder.grading.reference import ReferenceResults
+from autograder.grading.session import Request, grade
 from autograder.report.model import Report
 
 TESTS = Path(__file__).parent
@@ -75,17 +75,17 @@ def cluster() -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="session")
-def witness() -> dict[Any, Witness]:
+def reference_results() -> ReferenceResults:
     """What the reference has shown: it is the same for every submission."""
     return {}
 
 
 @pytest.fixture
-def graded(cluster: Cluster, witness: dict[Any, Witness]) -> Callable[..., Report]:
+def graded(cluster: Cluster, reference_results: ReferenceResults) -> Callable[..., Report]:
     """Grades a folder on the shared ranks, by the assignment or by the one given."""
 
     def graded(folder: Path, *only: str, planned: Assignment | None = None, **options: Any) -> Report:
         request = Request(submission=str(folder), only=only, **options)
-        return grade(request, planned=planned, cluster=cluster, witness=witness)
+        return grade(request, planned=planned, cluster=cluster, reference_results=reference_results)
 
     return graded

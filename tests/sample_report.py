@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from autograder.report.model import CheckResult, Failure, ProblemResult, RankView, Report, Setting, Status, TaskResult
+from autograder.checks.finding import RankView, Status
+from autograder.report.model import CheckResult, Failure, ProblemResult, Report, Setting, TaskResult
 
 WRONG_VALUE = Failure(
     headline="all_reduce left the wrong sum on ranks 1 and 2.",

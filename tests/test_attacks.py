@@ -18,23 +18,24 @@ import msgspec
 import psutil
 import pytest
 
-from autograder.assignment import Budget, load
-from autograder.checks.explain import trespass
+from autograder.checks.finding import Status
 from autograder.cluster import launch, sandbox
 from autograder.cluster.cluster import Cluster
 from autograder.cluster.outcome import End, Outcome, RankOutcome
-from autograder.examiner import Witness
-from autograder.grading import Request, grade
+from autograder.diagnosis.forbidden_operation import forbidden_operation
+from autograder.grading.assignment import Budget, load
+from autograder.grading.reference import ReferenceResults
+from autograder.grading.session import Request, grade
 from autograder.protocol.operation import Operation
 from autograder.report.clean import one_line
 from autograder.report.failure import plain
-from autograder.report.model import Report, Status
+from autograder.report.model import Report
 from autograder.report.write import write_report
 from autograder.system.paths import ROOT
 
 ATTACKS = Path(__file__).parent / "attacks"
 SECRET = "the-grader-has-a-secret"
-FEW = msgspec.structs.replace(load(), budgets={"local": Budget(examples=2, witness="failure")})
+FEW = msgspec.structs.replace(load(), budgets={"local": Budget(examples=2, reference="failure")})
 Graded = Callable[..., Report]
 BESIDE_RANKS = {"bubblewrap": 2, "plain": 0}  # the sandbox's first process, and the zygote below it
 
@@ -87,10 +88,13 @@ def clusters() -> Iterator[Callable[[str], Cluster]]:
 @pytest.fixture(scope="module")
 def graded(clusters: Callable[[str], Cluster]) -> Graded:
     """Grades on a cluster; the reference has its own, and is asked once."""
-    witness: dict[Any, Witness] = {}
+    reference_results: ReferenceResults = {}
 
     def graded(folder: Path, cluster: Cluster, *only: str) -> Report:
-        request, shared = Request(submission=str(folder), only=only), {"cluster": cluster, "witness": witness}
+        request, shared = (
+            Request(submission=str(folder), only=only),
+            {"cluster": cluster, "reference_results": reference_results},
+        )
         return grade(request, planned=FEW, references=clusters("references"), **shared)
 
     return graded
@@ -178,6 +182,6 @@ def test_text_of_a_submission_acts_in_no_report(
 def test_operations_that_only_the_switch_has_seen_are_judged() -> None:
     seen = Operation("all_reduce", "", -1, 4, 0, (0,), 0.0, 0.0, "collectives.py", 3)
     outcome = Outcome(ranks=(RankOutcome(rank=0, end=End.REPLIED, observed=(seen,)),))
-    told = trespass(outcome, ("send", "recv"))
+    told = forbidden_operation(outcome, ("send", "recv"))
     assert told is not None and told[0] is Status.FAILED and "not allowed in this problem" in told[1].headline
-    assert trespass(outcome, ()) is None
+    assert forbidden_operation(outcome, ()) is None

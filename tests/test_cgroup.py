@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder import assignment
 from autograder.cluster import cgroup, launch, sandbox
 from autograder.cluster.cluster import Cluster
+from autograder.grading import assignment
 
 
 def _made(name: str, most: int) -> Path:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import torch
 
-from autograder.assignment import load
 from autograder.cluster.cluster import Cluster
+from autograder.grading.assignment import load
 from autograder.protocol.request import Request
 from autograder.system.paths import ROOT
 

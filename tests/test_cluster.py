@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 import torch
 
-from autograder.assignment import load
-from autograder.checks.examples.collectives import Collective
 from autograder.cluster import launch
 from autograder.cluster.cluster import Cluster
 from autograder.cluster.outcome import Outcome
-from autograder.hunt import Hunt, KitFault
-from autograder.protocol.messages import WORDS_WEIGHT, Garbled, Inbox, Room, decode, encode
+from autograder.grading.assignment import load
+from autograder.grading.shrinking import GraderError as GraderError
+from autograder.grading.shrinking import Search as Search
+from autograder.problems.collectives.examples import Collective
+from autograder.protocol.messages import WORDS_WEIGHT, Inbox, MalformedMessage, ReplyQuota, decode, encode
 from autograder.protocol.reply import Reply
 from autograder.protocol.request import Request
 
@@ -114,25 +115,25 @@ def test_replies_are_capped_and_whole() -> None:
     frame = encode(Reply("returned"), {})
     least = WORDS_WEIGHT * len(frame)
 
-    def inbox(data: bytes, limit: int = least, room: Room | None = None) -> Inbox:
-        return Inbox(Line(data), limit, room or Room(least))
+    def inbox(data: bytes, limit: int = least, room: ReplyQuota | None = None) -> Inbox:
+        return Inbox(Line(data), limit, room or ReplyQuota(least))
 
     assert decode(*inbox(frame).read(), Reply)[0].status == "returned"
     assert inbox(frame[:-1]).read() is None
-    with pytest.raises(Garbled, match="over the limit"):
+    with pytest.raises(MalformedMessage, match="over the limit"):
         inbox(b"\xff\xff\xff\xff\xff\xff\xff\x7f").read()
-    with pytest.raises(Garbled, match="more than one"):
+    with pytest.raises(MalformedMessage, match="more than one"):
         inbox(frame + frame).read()
-    with pytest.raises(Garbled, match="besides tensors, over the limit"):
+    with pytest.raises(MalformedMessage, match="besides tensors, over the limit"):
         inbox(frame, len(frame)).read()
     of_nothing = encode(Reply("returned"), {str(number): torch.empty(0) for number in range(100)})
-    with pytest.raises(Garbled, match="besides tensors, over the limit"):
-        inbox(of_nothing, len(of_nothing), Room(1 << 20)).read()
+    with pytest.raises(MalformedMessage, match="besides tensors, over the limit"):
+        inbox(of_nothing, len(of_nothing), ReplyQuota(1 << 20)).read()
     of_much = encode(Reply("returned"), {"x": torch.ones(100_000)})
-    assert inbox(of_much, len(of_much), Room(1 << 20)).read()
-    room = Room(2 * least)
+    assert inbox(of_much, len(of_much), ReplyQuota(1 << 20)).read()
+    room = ReplyQuota(2 * least)
     assert inbox(frame, room=room).read() and inbox(frame, room=room).read()
-    with pytest.raises(Garbled, match="together"):
+    with pytest.raises(MalformedMessage, match="together"):
         assert inbox(frame, room=room).read() and inbox(frame, room=room).read()
 
 
@@ -141,14 +142,14 @@ def test_replies_are_capped_and_whole() -> None:
     [b"", b"nonsense", b'{"status": 3}', b'{"status": "returned", "value": 1e999}', b'{"status": NaN}', b"[" * 200_000],
 )
 def test_malformed_replies_are_garbled(head: bytes) -> None:
-    with pytest.raises(Garbled):
+    with pytest.raises(MalformedMessage):
         decode(head, b"", Reply)
 
 
 def test_malformed_tensors_are_garbled() -> None:
     head, _ = encode(Reply("returned"), {}), None
     for body in (b"\x80\x04cos\nsystem\n", b"\x00" * 64, b"\xff" * 64):
-        with pytest.raises(Garbled):
+        with pytest.raises(MalformedMessage):
             decode(head[8:], body, Reply)
 
 
@@ -158,11 +159,11 @@ def test_a_fault_of_the_kit_is_recalled_like_any_other_end() -> None:
 
     def attempt(number: int) -> None:
         attempts.append(number)
-        raise KitFault("the two witnesses disagree")
+        raise GraderError("the two witnesses disagree")
 
-    hunt = Hunt(attempt)
+    hunt = Search(attempt)
     for _ in range(2):
-        with pytest.raises(KitFault, match="two witnesses"):
+        with pytest.raises(GraderError, match="two witnesses"):
             hunt.follow(1)
     hunt.follow(2)
     assert attempts == [1]

@@ -9,11 +9,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.checks.examples.replicas import layers
-from autograder.checks.examples.training import Training, trainings
-from autograder.checks.judges.training import fewest_buckets, finish_bound
-from autograder.checks.meaning.data_parallel import average, train
-from autograder.drivers.training import KINDS, OPTIMIZERS, Network, load, loss
+from autograder.problems.common.rank_side.training import KINDS, OPTIMIZERS, Network, load, loss
+from autograder.problems.data_parallel.examples_training import Training, trainings
+from autograder.problems.data_parallel.expected import average, train
+from autograder.problems.data_parallel.judge_training import fewest_buckets, finish_bound
+from autograder.problems.data_parallel.replicas import layers
 
 # Batch norm normalises each shard by itself, branches are left out by some ranks only: neither has a whole batch.
 WHOLE = [kind for kind in KINDS if kind != "batch_norm"]

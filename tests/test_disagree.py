@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.checks.disagree import disagreement, outside
 from autograder.cluster.outcome import End, Outcome, RankOutcome
+from autograder.diagnosis.collective_order import disagreement, outside
 from autograder.protocol.operation import Operation
 from autograder.protocol.reply import Reply
-from autograder.protocol.status_board import RUNNING, WAITING, Doing
+from autograder.protocol.status_board import RUNNING, WAITING, RankActivity
 
 
 def called(kind: str, nbytes: int, line: int) -> Operation:
@@ -20,8 +20,10 @@ def replied(rank: int, *operations: Operation, status: str = "returned") -> Rank
 
 
 def died(rank: int, kind: str, nth: int, nbytes: int, state: int = WAITING) -> RankOutcome:
-    doing = Doing(1, 5, state, nbytes=nbytes, line=7, nth=nth, members=(0, 1), kind=kind, file="data_parallel.py")
-    return RankOutcome(rank=rank, end=End.DIED, doing=doing)
+    activity = RankActivity(
+        1, 5, state, nbytes=nbytes, line=7, nth=nth, members=(0, 1), kind=kind, file="data_parallel.py"
+    )
+    return RankOutcome(rank=rank, end=End.DIED, activity=activity)
 
 
 def test_the_same_calls_agree() -> None:

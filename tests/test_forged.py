@@ -13,21 +13,23 @@ from typing import Any
 import msgspec
 import pytest
 import torch
-from strength.bench import claims_of
 
-from autograder.assignment import Assignment, Budget, load
-from autograder.checks.example import Claim
+from autograder.checks.check import Check
+from autograder.checks.finding import Status
 from autograder.cluster.cluster import Cluster
 from autograder.cluster.outcome import Outcome, RankOutcome
-from autograder.examiner import Examiner
-from autograder.grading import REFERENCE
+from autograder.grading.assignment import Assignment, Budget, load
+from autograder.grading.examiner import Examiner
+from autograder.grading.reference import Reference
+from autograder.grading.registry import checks_of
+from autograder.grading.runner import Runner
+from autograder.grading.session import REFERENCE
 from autograder.protocol.operation import Operation
 from autograder.protocol.reply import Reply, TensorFacts
-from autograder.report.model import Setting, Status
-from autograder.side import Side
+from autograder.report.model import Setting
 
 EXAMPLES = 2  # the first that are drawn are the simplest; the last one is forged
-BUDGET = Budget(examples=EXAMPLES, real_every=1, witness="failure", shrink=0)
+BUDGET = Budget(examples=EXAMPLES, real_every=1, reference="failure", shrink=0)
 STRANGE_WORDS = (None, -1, 2**70, 10**400, 1e308, "\x1b[31mnan", [], {"a": {"b": 1}})
 STRANGE_TENSORS = (
     torch.tensor(float("nan")),
@@ -52,9 +54,9 @@ class ForgedCluster:
         self.forgery: Forgery | None = None
         self.calls = 0  # that a check makes
 
-    def begin(self, claim: Claim, world_size: int) -> None:
+    def begin(self, check: Check, world_size: int) -> None:
         """The next call is the first of this check."""
-        self._key, self.count = (claim.id, world_size), 0
+        self._key, self.count = (check.id, world_size), 0
 
     def group(self, folder: Path, backend: str, world_size: int) -> ForgedCluster:
         self._group = self._cluster.group(folder, backend, world_size)
@@ -151,24 +153,24 @@ def _parameters() -> list[Any]:
     """Every check; those whose judge has been seen already are for a thorough run."""
     judges, parameters = set(), []
     for problem in load().problems:
-        for claim in claims_of(problem.name):
-            marks = [pytest.mark.thorough] if claim.judge in judges else []
-            judges.add(claim.judge)
-            parameters.append(pytest.param(claim, id=claim.id, marks=marks))
+        for check in checks_of(problem.name):
+            marks = [pytest.mark.thorough] if check.judge in judges else []
+            judges.add(check.judge)
+            parameters.append(pytest.param(check, id=check.id, marks=marks))
     return parameters
 
 
-@pytest.mark.parametrize("claim", _parameters())
-def test_no_reply_makes_the_kit_fail(claim: Claim, cluster: Cluster) -> None:
-    check = next(check for check in load().plan() if check.id == claim.id)
-    world_size = min(check.world_sizes, key=lambda size: abs(size - 3))
-    planned = _planned_alone(claim.id, world_size)
+@pytest.mark.parametrize("check", _parameters())
+def test_no_reply_makes_the_kit_fail(check: Check, cluster: Cluster) -> None:
+    plan = next(plan for plan in load().plan() if plan.id == check.id)
+    world_size = min(plan.world_sizes, key=lambda size: abs(size - 3))
+    planned = _planned_alone(check.id, world_size)
     forged = ForgedCluster(cluster)
 
     def examined() -> Any:
-        forged.begin(claim, world_size)
+        forged.begin(check, world_size)
         setting = Setting(submission="solutions", budget="few")
-        return Examiner(planned, setting, Side(planned, forged, REFERENCE), None).examine(claim)  # type: ignore[arg-type]
+        return Examiner(planned, setting, Runner(planned, forged, REFERENCE), None).examine(check)  # type: ignore[arg-type]
 
     assert examined().status is Status.PASSED
     forged.calls = forged.count
@@ -195,19 +197,21 @@ def test_no_reply_makes_the_kit_fail(claim: Claim, cluster: Cluster) -> None:
 def test_a_judge_that_fails_is_charged_to_who_makes_it_fail(
     fails_on: str, reference: bool, status: Status, says: str, cluster: Cluster
 ) -> None:
-    claim = next(claim for claim in claims_of("collectives") if claim.id == "collectives.broadcast.values")
+    check = next(check for check in checks_of("collectives") if check.id == "collectives.broadcast.values")
 
     def judge(example: Any, outcome: Outcome) -> Any:
         if fails_on == "both" or any("stranger" in rank.tensors for rank in outcome.ranks):
             raise ZeroDivisionError("by a stranger")
-        return claim.judge(example, outcome)
+        return check.judge(example, outcome)
 
-    planned, forged = _planned_alone(claim.id, 3), ForgedCluster(cluster)
-    forged.begin(claim, 3)
+    planned, forged = _planned_alone(check.id, 3), ForgedCluster(cluster)
+    forged.begin(check, 3)
     forged.forgery = lambda rank: _with(rank, "stranger", torch.ones(2))
-    sides = (Side(planned, forged, REFERENCE), Side(planned, cluster, REFERENCE))  # type: ignore[arg-type]
-    examiner = Examiner(planned, Setting(submission="x", budget="few"), sides[0], sides[1] if reference else None)
-    result = examiner.examine(msgspec.structs.replace(claim, judge=judge))
+    runners = (Runner(planned, forged, REFERENCE), Runner(planned, cluster, REFERENCE))  # type: ignore[arg-type]
+    examiner = Examiner(
+        planned, Setting(submission="x", budget="few"), runners[0], Reference(runners[1]) if reference else None
+    )
+    result = examiner.examine(msgspec.structs.replace(check, judge=judge))
     assert result.status is status
     assert says in result.reason
 

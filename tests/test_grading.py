@@ -20,13 +20,14 @@ import psutil
 import pytest
 from load import without_times
 
-from autograder.assignment import load
-from autograder.checks.examples.collectives import Collective
-from autograder.checks.explain import explain
+from autograder.checks.finding import Status
 from autograder.cluster import sandbox
 from autograder.cluster.cluster import Cluster
+from autograder.diagnosis.diagnose import diagnose
+from autograder.grading.assignment import load
+from autograder.problems.collectives.examples import Collective
 from autograder.protocol.request import Request
-from autograder.report.model import Report, Status
+from autograder.report.model import Report
 from autograder.system.paths import ROOT
 
 SOLUTIONS = ROOT / "solutions"
@@ -263,7 +264,7 @@ def test_gloo_itself_is_understood(text: str, status: Status, words: str, tmp_pa
     call = example.call()
     requests = [Request("collectives", call.driver, arguments) for arguments in call.arguments]
     outcome = cluster.group(written(tmp_path / "s", collectives=text), "gloo", 3).call(requests, call.tensors)
-    told = explain(outcome, "broadcast")
+    told = diagnose(outcome, "broadcast")
     assert told is not None and told[0] is status
     assert re.search(words, told[1].headline), told[1]
     cluster.release(tmp_path / "s")

@@ -10,9 +10,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from autograder.assignment import load
-from autograder.handout import CutError, cut, cut_handout, make_stubs
-from autograder.release import ReleaseError, release
+from autograder.authoring.release import ReleaseError, release
+from autograder.authoring.stubs import CutError, cut, cut_handout, make_stubs
+from autograder.grading.assignment import load
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from strength.bench import claims_of
 
-from autograder.assignment import PlannedCheck, load
-from autograder.examiner import Examiner, Record
-from autograder.kinds import shares
+from autograder.grading.assignment import PlannedCheck, load
+from autograder.grading.coverage import shares
+from autograder.grading.examiner import Examiner, Record
+from autograder.grading.registry import checks_of
 from autograder.report.model import Setting
 
 KINDS = {"ops": 38, "dtypes": 10, "sizes": 10, "lockstep": 12}
@@ -32,22 +32,22 @@ def test_another_seed_deals_them_out_otherwise() -> None:
 
 
 @pytest.mark.parametrize(
-    "check",
+    "planned",
     [check for check in load().plan() if check.problem == "collectives" and check.name in KINDS],
     ids=lambda check: check.id,
 )
-def test_what_is_run_is_of_every_kind(check: PlannedCheck, monkeypatch: pytest.MonkeyPatch) -> None:
-    claim = next(claim for claim in claims_of("collectives") if claim.id == check.id)
+def test_what_is_run_is_of_every_kind(planned: PlannedCheck, monkeypatch: pytest.MonkeyPatch) -> None:
+    check = next(check for check in checks_of("collectives") if check.id == planned.id)
     tried = []
-    monkeypatch.setattr(Examiner, "_try", lambda self, claim, example, number: tried.append(example))
-    examiner, record = Examiner(load(), Setting(submission="", seed=3), None, None), Record(check, claim)
-    for world_size in check.world_sizes:
-        examiner._explore(claim, check, world_size, record)
+    monkeypatch.setattr(Examiner, "_try", lambda self, check, example, number, record: tried.append(example))
+    examiner, record = Examiner(load(), Setting(submission="", seed=3), None, None), Record(planned, check)
+    for world_size in planned.world_sizes:
+        examiner._explore(check, planned, world_size, record)
     there = [example for example in tried if example.world_size > 1]
-    if check.name == "sizes":
+    if planned.name == "sizes":
         for world_size in {example.world_size for example in there}:
             assert len({e.shape for e in there if e.world_size == world_size}) >= 6
         assert {(), (0,), (0, 3), (2, 0)} <= {example.shape for example in there}
     else:
-        assert len({(example.op, example.dtype) for example in there}) == KINDS[check.name]
+        assert len({(example.op, example.dtype) for example in there}) == KINDS[planned.name]
     assert sum(example.values == "random" for example in there) > len(there) / 2

@@ -16,10 +16,11 @@ import pytest
 import sample_report
 from rich.console import Console
 
+from autograder.checks.finding import RankView, Status
 from autograder.report import csv as csv_report
 from autograder.report import failure, gradescope, html, junit, summary
 from autograder.report.clean import cleaned, printable, shorten
-from autograder.report.model import CheckResult, RankView, Status
+from autograder.report.model import CheckResult
 from autograder.report.terminal import Progress, show
 from autograder.report.write import ReportError, check_target, write_atomically, write_report
 

@@ -10,7 +10,7 @@ import click
 import pytest
 from rich.console import Console
 from strength import seeds
-from strength.bench import PLANNED, SOLUTIONS, Bench, End, checks_of, fitting, tasks_of
+from strength.bench import PLANNED, SOLUTIONS, Bench, End, fitting, planned_checks, tasks_of
 from strength.equivalent import Equivalent, stale
 from strength.matrix import Entry
 from strength.mutants import Verdict, graded, verdict
@@ -20,7 +20,7 @@ from strength.record import Record
 from strength.seeds import Promise, promises
 from strength.strengths import strengths
 
-from autograder.assignment import PlannedCheck
+from autograder.grading.assignment import PlannedCheck
 
 
 def _mutated(source: str) -> set[tuple[str, str]]:
@@ -160,7 +160,7 @@ def test_a_mutant_of_what_nobody_needs_survives_until_it_is_explained(bench: Ben
 
 
 def test_a_check_is_known_by_what_it_alone_catches() -> None:
-    base, other = (check.id for check in checks_of("pipeline_parallel", ["split_layers"]))
+    base, other = (check.id for check in planned_checks("pipeline_parallel", ["split_layers"]))
     passed, failed = "passed", "failed"
 
     def entry(kind: str, name: str, **options: tuple[str, ...]) -> Entry:
@@ -189,7 +189,7 @@ def test_every_wrong_submission_names_a_check_that_is_there() -> None:
     found = list(promises([]))
     assert {promise.problem for promise in found} == {problem.name for problem in PLANNED.problems}
     for promise in found:
-        checks = checks_of(promise.problem, tasks_of(promise.problem))
+        checks = planned_checks(promise.problem, tasks_of(promise.problem))
         assert any(promise.is_kept_by(check.id) for check in checks), promise
     assert [p for p in found if p.problem == "bandwidth"] == list(promises(["bandwidth"]))
     with pytest.raises(click.UsageError, match="no problem"):

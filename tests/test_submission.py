@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.submission import Caps, SubmissionError, open_submission
+from autograder.grading.submission import Caps, SubmissionError, open_submission
 
 MODULES = ("collectives", "bandwidth")
 CODE = "def broadcast(): ...\n"

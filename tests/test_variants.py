@@ -12,10 +12,11 @@ import msgspec
 import pytest
 from conftest import described, submission_of, variants, within
 
-from autograder.assignment import Budget, load
+from autograder.checks.finding import Status
+from autograder.grading.assignment import Budget, load
 from autograder.report.clean import one_line
 from autograder.report.failure import plain
-from autograder.report.model import Report, Status
+from autograder.report.model import Report
 
 PROBLEMS = [problem.name for problem in load().problems]
 
@@ -42,11 +43,11 @@ WRONG, RIGHT = list(_wrong()), list(_right())
 
 
 # Fewer examples than a student's: what is caught by these is caught by more.
-FEW = msgspec.structs.replace(load(), budgets={"local": Budget(examples=5, real_every=5, witness="failure")})
+FEW = msgspec.structs.replace(load(), budgets={"local": Budget(examples=5, real_every=5, reference="failure")})
 # What holds of every example holds of two; every kind of example that a check names is tried all the same.
-FEWER = msgspec.structs.replace(load(), budgets={"local": Budget(examples=2, real_every=2, witness="failure")})
+FEWER = msgspec.structs.replace(load(), budgets={"local": Budget(examples=2, real_every=2, reference="failure")})
 # The other tasks are the reference's own code: one example of each base check shows that nothing spilled over.
-GLANCE = msgspec.structs.replace(load(), budgets={"local": Budget(examples=1, witness="failure")})
+GLANCE = msgspec.structs.replace(load(), budgets={"local": Budget(examples=1, reference="failure")})
 
 
 def _lost(report: Report) -> dict[str, str]:

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from autograder.assignment import load
+from autograder.checks.finding import Status
 from autograder.cluster import launch, sandbox
 from autograder.cluster.cluster import Cluster
-from autograder.grading import Request, grade
-from autograder.report.model import Report, Status
+from autograder.grading.assignment import load
+from autograder.grading.session import Request, grade
+from autograder.report.model import Report
 from autograder.system.paths import ROOT
 
 WAYS = {

@@ -20,16 +20,16 @@ import msgspec
 import torch
 
 from autograder.cluster.outcome import End, Outcome, RankOutcome, leftovers
-from autograder.cluster.simulated import Network, SimulatedFabric
-from autograder.cluster.watch import Sample, Watch
+from autograder.cluster.simulated import SimulatedFabric, SimulationConfig
+from autograder.cluster.watchdog import Sample, Watchdog
 from autograder.fabric.connect import DEVICES
 from autograder.protocol import messages
 from autograder.protocol.limits import Limits
-from autograder.protocol.messages import Garbled, Inbox, Room
+from autograder.protocol.messages import Inbox, MalformedMessage, ReplyQuota
 from autograder.protocol.operation import SourceLine
 from autograder.protocol.reply import Reply
 from autograder.protocol.request import Request
-from autograder.protocol.status_board import Board
+from autograder.protocol.status_board import StatusBoard
 
 TICK = 0.05  # seconds between two looks at ranks that have not replied
 READY_SECONDS = 120.0  # for a group to come up, on however loaded a machine
@@ -72,18 +72,18 @@ class RankGroup:
         self,
         requests: Sequence[Request],
         tensors: Sequence[dict[str, torch.Tensor]],
-        network: Network = Network(),
+        config: SimulationConfig = SimulationConfig(),
     ) -> Outcome:
         """Runs one example: rank r gets `requests[r]` and `tensors[r]`, and nothing of any other rank.
 
-        `network` is what the backend "sim" simulates; the others do not look at it.
+        `config` is what the backend "sim" simulates; the others do not look at it.
         """
         if not self._alive:
             self._come_up()
         if self._fabric is not None:
-            self._fabric.begin(network)
-        room = Room(self._limits.replied_bytes)
-        inboxes = [Inbox(control, self._limits.reply_bytes, room) for control in self._controls]
+            self._fabric.begin(config)
+        quota = ReplyQuota(self._limits.replied_bytes)
+        inboxes = [Inbox(control, self._limits.reply_bytes, quota) for control in self._controls]
         frames = [messages.encode(*of_rank) for of_rank in zip(requests, tensors, strict=True)]
         # Sent close together: the first rank waits for the last one.
         for control, frame in zip(self._controls, frames, strict=True):
@@ -92,7 +92,7 @@ class RankGroup:
         try:
             outcome = self._collect(inboxes)
         except ZygoteGone:
-            ended = [RankOutcome(rank=rank, end=End.UPROOTED) for rank in range(self.world_size)]
+            ended = [RankOutcome(rank=rank, end=End.ZYGOTE_DIED) for rank in range(self.world_size)]
             return Outcome(ranks=tuple(ended))
         except BaseException:
             self.kill()  # whatever broke off the example, its replies must not be taken for the next one's
@@ -138,7 +138,7 @@ class RankGroup:
         self._id = next(_NUMBERS)
         self._files = [_unnamed_file(self._scratch) for _ in range(1 + 2 * self.world_size)]
         self._outputs, self._stacks = self._files[1 : 1 + self.world_size], self._files[1 + self.world_size :]
-        self._board = Board(self._files[0].fileno(), self.world_size)
+        self._board = StatusBoard(self._files[0].fileno(), self.world_size)
         pairs = [socket.socketpair() for _ in range(self.world_size)]
         self._controls = [ours for ours, _ in pairs]
         self._selector = selectors.DefaultSelector()
@@ -164,7 +164,7 @@ class RankGroup:
             control.settimeout(READY_SECONDS)
         try:
             ready = [messages.decode(*messages.receive(control), Reply)[0].status for control in self._controls]
-        except (EOFError, OSError, Garbled):
+        except (EOFError, OSError, MalformedMessage):
             ready = []
         if ready != ["ready"] * self.world_size:
             said = "\n".join(filter(None, (self._output(rank) for rank in range(self.world_size))))
@@ -183,7 +183,7 @@ class RankGroup:
     def _collect(self, inboxes: list[Inbox]) -> Outcome:
         """Reads replies until every rank has one, or until the rest never will."""
         ends: dict[int, RankOutcome] = {}
-        watch, next_look, quiet = Watch(self._limits), time.monotonic() + TICK, True
+        watch, next_look, quiet = Watchdog(self._limits), time.monotonic() + TICK, True
         while len(ends) < self.world_size:
             events = self._selector.select(TICK)
             quiet = quiet and not events
@@ -225,14 +225,14 @@ class RankGroup:
                 return None
             reply, tensors = messages.decode(*frame, Reply)
         except EOFError:
-            return RankOutcome(rank=rank, end=End.DIED, **self._whereabouts(rank), exit_status=self._exit_status(rank))
-        except Garbled as error:
-            return RankOutcome(rank=rank, end=End.GARBLED, detail=str(error), output=self._output(rank))
+            return RankOutcome(rank=rank, end=End.DIED, **self._rank_status(rank), exit_status=self._exit_status(rank))
+        except MalformedMessage as error:
+            return RankOutcome(rank=rank, end=End.MALFORMED, detail=str(error), output=self._output(rank))
         output = "" if reply.status == "returned" else self._output(rank)
         device = DEVICES[self.backend]
         return RankOutcome(rank=rank, end=End.REPLIED, reply=reply, tensors=tensors, output=output, device=device)
 
-    def _look(self, watch: Watch, ends: dict[int, RankOutcome], quiet: bool) -> None:
+    def _look(self, watch: Watchdog, ends: dict[int, RankOutcome], quiet: bool) -> None:
         """Ends the example for the ranks that have not replied, if they never will."""
         pending = set(range(self.world_size)) - ends.keys()
         if not pending:
@@ -245,7 +245,7 @@ class RankGroup:
         time.sleep(TICK)
         for rank, end in verdict.items():
             detail = f"more than {self._limits.processes} processes" if end is End.EXCEEDED else ""
-            ends[rank] = RankOutcome(rank=rank, end=end, detail=detail, **self._whereabouts(rank))
+            ends[rank] = RankOutcome(rank=rank, end=end, detail=detail, **self._rank_status(rank))
 
     def _samples(self) -> list[Sample]:
         """The zygote's word on every rank; a zygote that says anything else is not obeyed by the grader alone."""
@@ -267,7 +267,7 @@ class RankGroup:
             time.sleep(TICK)
         return None
 
-    def _whereabouts(self, rank: int) -> dict[str, Any]:
+    def _rank_status(self, rank: int) -> dict[str, Any]:
         return {"doing": self._board.read()[rank], "stack": self._stack(rank), "output": self._output(rank)}
 
     def _stack(self, rank: int) -> tuple[SourceLine, ...]:

@@ -10,7 +10,7 @@ import torch
 
 from autograder.protocol.operation import Operation, SourceLine
 from autograder.protocol.reply import Reply
-from autograder.protocol.status_board import WAITING, Doing
+from autograder.protocol.status_board import WAITING, RankActivity
 from autograder.simulator.verdict import Verdict
 
 
@@ -22,8 +22,8 @@ class End(enum.StrEnum):
     BUSY = "busy"  # used up its processor time
     DIED = "died"  # the process ended
     EXCEEDED = "exceeded"  # went beyond a limit that `detail` names
-    UPROOTED = "uprooted"  # the process that all ranks come from was killed under them
-    GARBLED = "garbled"  # its reply was no message of ours, or too large
+    ZYGOTE_DIED = "zygote_died"  # the process that all ranks come from was killed under them
+    MALFORMED = "malformed"  # its reply was no message of ours, or too large
 
 
 class RankOutcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,7 +37,7 @@ class RankOutcome(msgspec.Struct, frozen=True, kw_only=True):
     end: End
     reply: Reply | None = None
     tensors: dict[str, torch.Tensor] = {}
-    doing: Doing | None = None
+    activity: RankActivity | None = None
     stack: tuple[SourceLine, ...] = ()
     exit_status: int | None = None
     detail: str = ""
@@ -51,14 +51,14 @@ class RankOutcome(msgspec.Struct, frozen=True, kw_only=True):
         return self.reply.status if self.reply else str(self.end)
 
     @property
-    def pending(self) -> Doing | None:
+    def pending(self) -> RankActivity | None:
         """The operation that a rank without a reply waited in; of a rank that died, the last that it began.
 
         A library's thread may end the process while the rank's own thread is in between two lines.
         """
-        doing = self.doing
-        there = doing is not None and doing.kind and (doing.state == WAITING or self.end is End.DIED)
-        return doing if there else None
+        activity = self.activity
+        there = activity is not None and activity.kind and (activity.state == WAITING or self.end is End.DIED)
+        return activity if there else None
 
     @property
     def operations(self) -> tuple[Operation, ...]:

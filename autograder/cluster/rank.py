@@ -164,7 +164,7 @@ def _answer(
 ) -> tuple[Reply, dict[str, torch.Tensor]]:
     """Runs one example; whatever the student's code raises becomes a reply."""
     context.problem, context.arguments, context.tensors = request.problem, request.arguments, tensors
-    driver = getattr(importlib.import_module(f"autograder.drivers.{request.problem}"), request.driver)
+    driver = getattr(importlib.import_module(f"autograder.problems.{request.problem}.rank"), request.driver)
     recorder.begin(request.allowed)
     value, results, raised = None, {}, None
     try:

@@ -22,8 +22,13 @@ from autograder.system.paths import ROOT
 
 BUBBLEWRAP, PLAIN = "bubblewrap", "not isolated"
 INSTALL = "Install it (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap)"
-# The ranks' side of the kit. Neither checks/ nor what they are graded by.
-RANK_SIDE = ("__init__.py", "cluster", "drivers", "fabric", "protocol", "simulator", "system")
+# The ranks' side of the kit, below autograder/: no check, no example, no expected value and no judge.
+RANK_SIDE = (
+    "__init__.py",
+    *("cluster", "fabric", "protocol", "simulator", "system"),
+    *("problems/__init__.py", "problems/*/__init__.py", "problems/*/rank.py", "problems/*/replies.py"),
+    "problems/common/rank_side",
+)
 # What the dynamic linker and the C library read.
 SYSTEM = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d")
 TEMPORARY = "/tmp"
@@ -72,7 +77,7 @@ def _files(scratch_bytes: int, readable: Sequence[str], gpus: bool) -> list[str]
         arguments += ["--size", str(scratch_bytes), "--tmpfs", folder]
     for path in SYSTEM:
         arguments += _shown(path)
-    kit = [str(ROOT / "autograder" / name) for name in RANK_SIDE]
+    kit = [str(path) for pattern in RANK_SIDE for path in sorted((ROOT / "autograder").glob(pattern))]
     for path in dict.fromkeys([sys.base_prefix, sys.prefix, *kit, *readable]):
         if not path.startswith("/usr/"):
             arguments += ["--ro-bind", path, path]

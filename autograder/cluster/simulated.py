@@ -14,16 +14,16 @@ from autograder.simulator.verdict import Verdict
 from autograder.system.process import signal_name
 
 
-class Network(msgspec.Struct, frozen=True):
+class SimulationConfig(msgspec.Struct, frozen=True):
     """What an example is simulated on.
 
-    `schedule` draws adversarial delays; `buffered` sends need not wait for their recv; `emptied` messages arrive as zeros.
+    `schedule` draws adversarial delays; `buffered` sends need not wait for their recv; `zeroed_payloads` messages arrive as zeros.
     """
 
     topology: str = "laptop"
     schedule: int | None = None
     buffered: bool = False
-    emptied: bool = False
+    zeroed_payloads: bool = False
 
 
 class SimulatedFabric:
@@ -33,7 +33,7 @@ class SimulatedFabric:
     """
 
     def __init__(self, world_size: int, most: int) -> None:
-        self._switch = Switch(world_size, topology.load(Network().topology), most=most)
+        self._switch = Switch(world_size, topology.load(SimulationConfig().topology), most=most)
         self._ends: list[socket.socket] = []
 
     def sockets(self) -> list[socket.socket]:
@@ -48,10 +48,10 @@ class SimulatedFabric:
         """Readable whenever there is something to do."""
         return self._switch.fileno()
 
-    def begin(self, network: Network) -> None:
+    def begin(self, config: SimulationConfig) -> None:
         """A new example: clocks at zero, nothing on the way."""
-        self._switch.topology = topology.load(network.topology)
-        self._switch.reset(buffered=network.buffered, seed=network.schedule, emptied=network.emptied)
+        self._switch.topology = topology.load(config.topology)
+        self._switch.reset(buffered=config.buffered, seed=config.schedule, zeroed_payloads=config.zeroed_payloads)
 
     def on_ready(self) -> None:
         self._switch.on_ready()

@@ -12,7 +12,6 @@ import gc
 import importlib
 import json
 import os
-import pkgutil
 import resource
 import shutil
 import signal
@@ -27,17 +26,18 @@ from typing import Any
 import msgspec
 import torch
 
-from autograder import drivers
 from autograder.cluster import sandbox
 from autograder.cluster.rank import Files, Spec
 from autograder.cluster.rank import main as rank_main
 from autograder.system import process
+from autograder.system.paths import ROOT
 
 FD_LIMIT = 512
+PROBLEMS = ROOT / "autograder" / "problems"
 # What autograd imports when a backward first begins at a given gradient: most of a second, in every rank.
 LATE_IMPORTS = ("torch.fx.experimental.symbolic_shapes",)
-STRAY_ROUNDS = 100
-MANY = 500  # strays, more than a submission is allowed; whoever has so many may have any number
+ORPHAN_ROUNDS = 100
+MANY = 500  # orphans, more than a submission is allowed; whoever has so many may have any number
 
 
 class Zygote:
@@ -61,7 +61,7 @@ class Zygote:
             self._obey()
         for group in list(self._groups):
             self.do_kill(group, [])
-        self._kill_strays()
+        self._kill_orphan_processes()
 
     def _obey(self) -> None:
         while True:
@@ -97,8 +97,8 @@ class Zygote:
         """For each rank: its exit status (None while it lives), processor seconds, whether all its threads sleep; and how
         many processes there are that no group knows.
         """
-        strays = len(self._strays())
-        return [{**self._sample(pid), "strays": strays} for pid in self._groups[group]]
+        orphans = len(self._orphan_processes())
+        return [{**self._sample(pid), "orphans": orphans} for pid in self._groups[group]]
 
     def do_signal(self, group: int, number: int, fds: list[int]) -> None:
         for pid in self._groups[group]:
@@ -117,15 +117,15 @@ class Zygote:
                 time.sleep(0.001)
             del self._ends[pid]
         shutil.rmtree(self._folders.pop(group, ""), ignore_errors=True)
-        return self._kill_strays()
+        return self._kill_orphan_processes()
 
-    def _kill_strays(self) -> str:
+    def _kill_orphan_processes(self) -> str:
         """Kills what ranks have left behind, however far it detached itself.
 
         In a sandbox all is killed but this process, at once, which no fork can outrun; elsewhere one after the other.
         """
         if self._is_isolated:
-            if not self._strays():
+            if not self._orphan_processes():
                 return ""
             with contextlib.suppress(ProcessLookupError):
                 os.kill(-1, signal.SIGKILL)
@@ -136,17 +136,17 @@ class Zygote:
             while _wait_for_any(0) is not None:
                 continue
             return "all"
-        for _ in range(STRAY_ROUNDS):
-            strays = self._strays()
-            if not any(map(process.is_alive, strays)):
+        for _ in range(ORPHAN_ROUNDS):
+            orphans = self._orphan_processes()
+            if not any(map(process.is_alive, orphans)):
                 break
-            for stray in strays:
+            for orphan in orphans:
                 with contextlib.suppress(ProcessLookupError):
-                    os.kill(stray, signal.SIGKILL)
+                    os.kill(orphan, signal.SIGKILL)
             self._reap()
         return ""
 
-    def _strays(self) -> list[int]:
+    def _orphan_processes(self) -> list[int]:
         """Processes that ranks have started, `MANY` at most; orphans come to this process, which is their reaper.
 
         Also those that have ended and that nobody has waited for: enough of them would hide one that lives, and a bomb that
@@ -219,6 +219,11 @@ def _spawn(spec: dict[str, Any], fds: list[int]) -> int:
     return subprocess.Popen(command, pass_fds=fds).pid
 
 
+def _rank_modules() -> list[str]:
+    """Of every problem the module that runs beside the student's code."""
+    return [f"autograder.problems.{path.parent.name}.rank" for path in sorted(PROBLEMS.glob("*/rank.py"))]
+
+
 def main() -> None:
     """The zygote's life; `python -m autograder.cluster.begin` starts it."""
     command, held, method, scratch, tier = int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:6]
@@ -227,8 +232,7 @@ def main() -> None:
     process.shut()  # or a rank could take its socket, and command it
     if tier == sandbox.BUBBLEWRAP:  # elsewhere this would count all that the user runs
         resource.setrlimit(resource.RLIMIT_NPROC, (sandbox.TASKS, sandbox.TASKS))
-    names = [driver.name for driver in pkgutil.iter_modules(drivers.__path__, "autograder.drivers.")]
-    for name in (*names, *LATE_IMPORTS):
+    for name in (*_rank_modules(), *LATE_IMPORTS):
         importlib.import_module(name)  # once here, not once in every rank
     gc.collect()
     gc.freeze()

@@ -1,7 +1,7 @@
 """Messages between the grader and a rank: a JSON header and raw tensor bytes, each frame capped in size.
 
 A frame is two little-endian 32-bit lengths, the header (JSON) and the body (safetensors). Nothing that arrives from a
-rank is ever unpickled or executed; whatever does not parse is `Garbled`.
+rank is ever unpickled or executed; whatever does not parse is `MalformedMessage`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LENGTHS = struct.Struct("<II")
 WORDS_WEIGHT = 16
 
 
-class Garbled(Exception):
+class MalformedMessage(Exception):
     """What arrived is not a message of ours: too large, cut short or malformed."""
 
 
@@ -57,41 +57,41 @@ def sendable(tensor: torch.Tensor) -> bool:
 
 
 def decode(head: bytes, body: bytes, kind: type) -> tuple[Any, dict[str, torch.Tensor]]:
-    """The header as `kind` and the tensors; raises Garbled for anything malformed."""
+    """The header as `kind` and the tensors; raises MalformedMessage for anything malformed."""
     try:
         header = msgspec.json.decode(head, type=kind)
         tensors = safetensors.torch.load(body) if body else {}
     except Exception as error:
-        raise Garbled(f"malformed message: {type(error).__name__}") from None
+        raise MalformedMessage(f"malformed message: {type(error).__name__}") from None
     return header, tensors
 
 
-class Room:
+class ReplyQuota:
     """How many bytes the ranks of a group may still reply in one example, together."""
 
     def __init__(self, nbytes: int) -> None:
         self._nbytes = self._left = nbytes
 
     def take(self, nbytes: int) -> None:
-        """Raises Garbled if that is more than is left."""
+        """Raises MalformedMessage if that is more than is left."""
         self._left -= nbytes
         if self._left < 0:
-            raise Garbled(f"replies of all ranks over the limit of {self._nbytes:,} bytes together")
+            raise MalformedMessage(f"replies of all ranks over the limit of {self._nbytes:,} bytes together")
 
 
 class Inbox:
-    """Collects one frame from a socket without ever blocking on it, nor holding more than `limit` bytes, or than `room` has.
+    """Collects one frame from a socket without ever blocking on it, nor holding more than `limit` bytes, or than `quota` has.
 
     Of either, a byte of JSON takes `WORDS_WEIGHT` bytes: of the header, or of that of the body.
     """
 
-    def __init__(self, sock: socket.socket, limit: int, room: Room) -> None:
-        self._sock, self._limit, self._room = sock, limit, room
+    def __init__(self, sock: socket.socket, limit: int, quota: ReplyQuota) -> None:
+        self._sock, self._limit, self._quota = sock, limit, quota
         self._buffer = bytearray()
         self._lengths: tuple[int, int] | None = None  # once they are known
 
     def read(self) -> tuple[bytes, bytes] | None:
-        """The header and body bytes once all have arrived, else None; raises EOFError or Garbled."""
+        """The header and body bytes once all have arrived, else None; raises EOFError or MalformedMessage."""
         while True:
             try:
                 piece = self._sock.recv(1 << 20, socket.MSG_DONTWAIT)
@@ -119,22 +119,22 @@ class Inbox:
         frame = bytes(self._buffer[LENGTHS.size : LENGTHS.size + head]), bytes(self._buffer[LENGTHS.size + head : end])
         del self._buffer[:end]
         if self._buffer:
-            raise Garbled("more than one reply to one request")
+            raise MalformedMessage("more than one reply to one request")
         self._weigh(head + int.from_bytes(frame[1][:8], "little"))  # a body begins with the length of its own header
         return frame
 
     def _admit(self, head: int, body: int) -> None:
-        """Raises Garbled for a frame that is too large, before it has arrived."""
+        """Raises MalformedMessage for a frame that is too large, before it has arrived."""
         if head + body > self._limit:
-            raise Garbled(f"a reply of {head + body:,} bytes, over the limit of {self._limit:,}")
-        self._room.take(head + body)
+            raise MalformedMessage(f"a reply of {head + body:,} bytes, over the limit of {self._limit:,}")
+        self._quota.take(head + body)
 
     def _weigh(self, words: int) -> None:
-        """Raises Garbled for more JSON than may be made objects of."""
+        """Raises MalformedMessage for more JSON than may be made objects of."""
         most = self._limit // WORDS_WEIGHT
         if words > most:
-            raise Garbled(f"a reply with {words:,} bytes besides tensors, over the limit of {most:,}")
-        self._room.take((WORDS_WEIGHT - 1) * words)
+            raise MalformedMessage(f"a reply with {words:,} bytes besides tensors, over the limit of {most:,}")
+        self._quota.take((WORDS_WEIGHT - 1) * words)
 
 
 def receive(sock: socket.socket) -> tuple[bytes, bytes]:

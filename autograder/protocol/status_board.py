@@ -24,7 +24,7 @@ IDLE, RUNNING, WAITING = 0, 1, 2
 MASKED = 64  # members of a group are shown up to this rank
 
 
-class Doing(msgspec.Struct, frozen=True):
+class RankActivity(msgspec.Struct, frozen=True):
     """What a rank was doing when the board was read. `progress` grows with every operation begun or ended.
 
     The operation, one of this example, is the one that the rank waits in, or the last that it began, if `state` is another;
@@ -112,7 +112,7 @@ def _texts(kind: str, api: str, file: str, function: str) -> tuple[bytes, ...]:
     return (*encoded[:2], encoded[2][-160:], encoded[3])
 
 
-class Board:
+class StatusBoard:
     """The board of one group, for reading; the open file `fd` is handed to the ranks, and closed by whoever opened it.
 
     It is read as a file: ranks may cut it short, and memory that is no longer there kills whoever looks at it.
@@ -122,11 +122,11 @@ class Board:
         os.ftruncate(fd, size(world_size))
         self._fd, self._world_size = fd, world_size
 
-    def read(self) -> list[Doing]:
+    def read(self) -> list[RankActivity]:
         """What every rank is doing; a slot caught in the middle of a write comes back as it was best read."""
         return [self._read(rank) for rank in range(self._world_size)]
 
-    def _read(self, rank: int) -> Doing:
+    def _read(self, rank: int) -> RankActivity:
         for _ in range(20):
             slot = os.pread(self._fd, _SLOT.size, rank * SLOT_SIZE).ljust(_SLOT.size, b"\0")
             number, example, progress, state, peer, nbytes, line, nth, mask, *texts, again = _SLOT.unpack(slot)
@@ -134,4 +134,4 @@ class Board:
                 break
         kind, api, file, function = (t.rstrip(b"\0").decode("utf-8", "replace") for t in texts)
         members = tuple(rank for rank in range(MASKED) if mask >> rank & 1)
-        return Doing(example, progress, state, peer, nbytes, line, nth, members, kind, api, file, function)
+        return RankActivity(example, progress, state, peer, nbytes, line, nth, members, kind, api, file, function)

@@ -12,8 +12,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from autograder.checks.finding import RankView
 from autograder.report.clean import cleaned, shorten
-from autograder.report.model import Failure, RankView
+from autograder.report.model import Failure
 
 MOST_RANKS = 8
 MOST_OUTPUT_LINES = 12

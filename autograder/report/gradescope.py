@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from autograder.checks.finding import Status
 from autograder.report import summary
 from autograder.report.clean import cleaned, one_line, shorten
 from autograder.report.failure import plain
-from autograder.report.model import CheckResult, Report, Status
+from autograder.report.model import CheckResult, Report
 from autograder.report.summary import WORDS, short_id
 
 # Gradescope cuts at 100,000 characters; the failures share what the summary and the other lines leave.

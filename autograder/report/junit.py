@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 
+from autograder.checks.finding import Status
 from autograder.report.clean import cleaned, one_line, shorten
 from autograder.report.failure import plain
-from autograder.report.model import CheckResult, ProblemResult, Report, Status
+from autograder.report.model import CheckResult, ProblemResult, Report
 from autograder.report.summary import WORDS, short_id
 
 _ELEMENTS = {

@@ -5,32 +5,9 @@ Nothing here knows how it is shown, and nothing here touches a process, a tensor
 
 from __future__ import annotations
 
-import enum
-
 import msgspec
 
-
-class Status(enum.StrEnum):
-    """The end of one check. Only `PASSED` earns points; only `KIT_ERROR` and `NOT_RUN` are charged to nobody."""
-
-    PASSED = "passed"
-    FAILED = "failed"
-    NOT_ATTEMPTED = "not_attempted"
-    TIMEOUT = "timeout"
-    CRASHED = "crashed"
-    NOT_RUN = "not_run"
-    KIT_ERROR = "kit_error"
-
-
-class RankView(msgspec.Struct, frozen=True, kw_only=True):
-    """One rank's part in a failed example, each field already in words (empty where there is nothing to say)."""
-
-    rank: int
-    given: str = ""
-    got: str = ""
-    expected: str = ""
-    note: str = ""
-    wrong: bool = False
+from autograder.checks.finding import RankView, Status
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from autograder.checks.finding import Status
 from autograder.report.clean import one_line
-from autograder.report.model import CheckResult, ProblemResult, Report, Status, TaskResult
+from autograder.report.model import CheckResult, ProblemResult, Report, TaskResult
 
 WORDS = {
     Status.PASSED: "passed",

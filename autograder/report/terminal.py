@@ -18,10 +18,11 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from autograder.checks.finding import Status
 from autograder.report import summary
 from autograder.report.clean import cleaned, one_line, printable, shorten
 from autograder.report.failure import Hanging, renderable
-from autograder.report.model import CheckResult, ProblemResult, Report, Status, TaskResult
+from autograder.report.model import CheckResult, ProblemResult, Report, TaskResult
 from autograder.report.summary import WORDS, counted, number, short_id
 
 MOST_FAILURES = 10

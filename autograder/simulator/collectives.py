@@ -43,7 +43,7 @@ def disagreement(first: Operation, second: Operation) -> str:
     return ""
 
 
-def misfit(calls: list[Operation]) -> tuple[Operation, Operation, str] | None:
+def size_mismatch(calls: list[Operation]) -> tuple[Operation, Operation, str] | None:
     """Two members whose sizes do not fit together, and how; None if all do. `calls` are in group order."""
     for call, other, size, other_size in _facing(calls):
         if size != other_size:

@@ -210,7 +210,7 @@ class Simulation:
         if len(calls) < len(members):
             return None
         ordered = [calls[rank] for rank in members]
-        wrong = collectives.misfit(ordered)
+        wrong = collectives.size_mismatch(ordered)
         if wrong:
             first, second, sizes = wrong
             return self.stop(verdict.collective_mismatch(first, second, f"size ({sizes})"))

@@ -21,7 +21,7 @@ from autograder.simulator.report import RankReport
 from autograder.simulator.simulation import BLOCKED, FINISHED, RUNNING, Simulation
 from autograder.simulator.topology import Topology
 from autograder.simulator.verdict import Verdict
-from autograder.simulator.wire import ITEM_SIZES, Garbled
+from autograder.simulator.wire import ITEM_SIZES, MalformedMessage
 
 MAX_SITES = 1 << 12  # of a rank, in all of its examples
 MAX_GROUPS = 1 << 12
@@ -32,7 +32,7 @@ OVERHEAD = 1 << 8
 READS = 64  # of one rank at a time: the others have something to say, too
 
 
-class TooMuch(Garbled):
+class TooMuch(MalformedMessage):
     """More than a rank may send; it may make sense otherwise."""
 
 
@@ -72,13 +72,13 @@ class Switch:
         self.reset(buffered=buffered, seed=seed, delays=delays)
 
     def reset(
-        self, *, buffered: bool = False, seed: int | None = None, delays: Delays = NONE, emptied: bool = False
+        self, *, buffered: bool = False, seed: int | None = None, delays: Delays = NONE, zeroed_payloads: bool = False
     ) -> None:
         """Begins the next example: all clocks at zero, nothing left of the last one.
 
-        `emptied`: nothing but zeros is passed on, as if every rank had sent those.
+        `zeroed_payloads`: nothing but zeros is passed on, as if every rank had sent those.
         """
-        self._emptied, self._taken = emptied, 0
+        self._zeroed_payloads, self._taken = zeroed_payloads, 0
         if seed is not None:
             delays = _drawn(seed, self.topology)
         self._simulation = Simulation(self.world_size, self.topology, self._answer, buffered=buffered, delays=delays)
@@ -173,9 +173,9 @@ class Switch:
             try:
                 for message, body in port.inbox.feed(data):
                     self._take(rank, port, message, body)
-            except Garbled as error:
+            except MalformedMessage as error:
                 self._close(rank)
-                self._garbled(rank, error)
+                self._malformed(rank, error)
                 return True
             if len(data) < wire.READ or rank not in self._ports:
                 return True
@@ -212,7 +212,7 @@ class Switch:
     # Messages
 
     def _take(self, rank: int, port: _Port, message: wire.FromRank, body: bytes) -> None:
-        """One message of a rank. Raises Garbled if it makes no sense."""
+        """One message of a rank. Raises MalformedMessage if it makes no sense."""
         kind = type(message)
         self._taken += OVERHEAD + len(body)
         if self._most is not None and self._taken > self._most:
@@ -234,7 +234,7 @@ class Switch:
             return
         _expect(state.state == RUNNING, "a message while it waits or after its end")
         _expect(message.clock >= state.clock, "a clock that goes backwards")
-        body = bytes(len(body)) if self._emptied else body
+        body = bytes(len(body)) if self._zeroed_payloads else body
         if kind is wire.Send or kind is wire.Recv:
             simulation.post(_message(self._begun(rank, port, message, kind.__name__.lower()), message, body))
         elif kind is wire.Collective:
@@ -262,21 +262,21 @@ class Switch:
         return self._groups.setdefault((message.name, ranks), Group(message.name, ranks))
 
     def _begun(self, rank: int, port: _Port, message: wire.Send | wire.Recv | wire.Collective, kind: str) -> Operation:
-        """The operation that a message tells of, still without its particulars. Raises Garbled."""
+        """The operation that a message tells of, still without its particulars. Raises MalformedMessage."""
         count = len(self._simulation.ranks[rank].operations)
         _expect(message.id == count < MAX_OPERATIONS, "an operation out of turn")
         _expect(message.group < len(port.groups), "an unknown group")
         return Operation(rank, count, kind, port.groups[message.group], _place(port, message.site), message.clock)
 
-    def _garbled(self, rank: int, error: Garbled) -> None:
+    def _malformed(self, rank: int, error: MalformedMessage) -> None:
         if self._simulation.verdict is None:
             road = "" if isinstance(error, TooMuch) else ", past torch.distributed"
             summary = f"Rank {rank} sent {error} to the simulated switch{road}."
-            self._simulation.stop(Verdict(verdict.GARBLED, summary, (rank,), ()))
+            self._simulation.stop(Verdict(verdict.MALFORMED, summary, (rank,), ()))
 
 
 def _message(operation: Operation, message: wire.Send | wire.Recv, body: bytes) -> Operation:
-    """Puts in the particulars of a send or a receive. Raises Garbled."""
+    """Puts in the particulars of a send or a receive. Raises MalformedMessage."""
     item, peer = ITEM_SIZES.get(message.dtype), message.peer
     _expect(item is not None, "an unknown dtype")
     _expect(peer != operation.rank, "an operation with itself")
@@ -294,7 +294,7 @@ def _message(operation: Operation, message: wire.Send | wire.Recv, body: bytes) 
 
 
 def _call(operation: Operation, message: wire.Collective, body: bytes) -> Operation:
-    """Puts in the particulars of a collective. Raises Garbled."""
+    """Puts in the particulars of a collective. Raises MalformedMessage."""
     _expect(message.name in collectives.NAMES, "an unknown collective")
     operation.dtype, operation.op, operation.peer, operation.body = message.dtype, message.op, message.root, body
     operation.sizes_in, operation.sizes_out = tuple(message.inputs), tuple(message.outputs)
@@ -305,7 +305,7 @@ def _call(operation: Operation, message: wire.Collective, body: bytes) -> Operat
 
 def _expect(condition: bool, what: str) -> None:
     if not condition:
-        raise Garbled(what)
+        raise MalformedMessage(what)
 
 
 def _place(port: _Port, site: int) -> Place:

@@ -15,7 +15,7 @@ IN_FLIGHT = "in_flight"  # a buffer touched between the call and its wait
 UNWAITED = "unwaited"  # a work handle that nobody waited for
 LEFT_OVER = "left_over"  # messages or receives without a partner at the end
 SELF = "self"  # an operation with itself
-GARBLED = "garbled"  # a rank that sends what is no message
+MALFORMED = "malformed"  # a rank that sends what is no message
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ Text = Annotated[str, Meta(max_length=4000)]
 Counts = Annotated[list[Count], Meta(max_length=1 << 12)]
 
 
-class Garbled(Exception):
+class MalformedMessage(Exception):
     """What arrived is not a message of ours."""
 
 
@@ -187,14 +187,14 @@ class Inbox:
         self._bytes = bytearray()
 
     def feed(self, data: bytes) -> list[tuple[FromRank, bytes]]:
-        """The messages that `data` completes, each with its body. Raises Garbled."""
+        """The messages that `data` completes, each with its body. Raises MalformedMessage."""
         self._bytes += data
         messages = []
         at = 0
         while len(self._bytes) - at >= LENGTHS.size:
             head, body = LENGTHS.unpack_from(self._bytes, at)
             if head > MAX_HEAD or body > MAX_BODY:
-                raise Garbled(f"a message of {head + body} bytes")
+                raise MalformedMessage(f"a message of {head + body} bytes")
             middle = at + LENGTHS.size + head
             if len(self._bytes) < middle + body:
                 break
@@ -202,7 +202,7 @@ class Inbox:
                 try:
                     message = _from_rank.decode(view[at + LENGTHS.size : middle])
                 except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-                    raise Garbled(f"a message that does not parse ({error})") from None
+                    raise MalformedMessage(f"a message that does not parse ({error})") from None
                 at = middle + body
                 messages.append((message, bytes(view[middle:at])))
         del self._bytes[:at]

@@ -80,7 +80,7 @@ GARBAGE = {
 @pytest.mark.parametrize("data", GARBAGE.values(), ids=GARBAGE)
 def test_garbage_is_a_verdict_against_its_rank(data):
     verdict = talk(data)
-    assert verdict is not None and verdict.kind == "garbled" and verdict.ranks == (0,)
+    assert verdict is not None and verdict.kind == "malformed" and verdict.ranks == (0,)
 
 
 def test_what_is_right_is_none():
@@ -192,9 +192,9 @@ def sums_and_hands_on(rank, n):
     return total.tolist(), handed.tolist()
 
 
-@pytest.mark.parametrize(("emptied", "total", "handed"), [(False, 3.0, 7), (True, 0.0, 0)])
-def test_emptied_messages_arrive_as_zeros(emptied, total, handed):
-    outcome = once(sums_and_hands_on, 2, emptied=emptied)
+@pytest.mark.parametrize(("zeroed_payloads", "total", "handed"), [(False, 3.0, 7), (True, 0.0, 0)])
+def test_emptied_messages_arrive_as_zeros(zeroed_payloads, total, handed):
+    outcome = once(sums_and_hands_on, 2, zeroed_payloads=zeroed_payloads)
     assert outcome.verdict is None
     assert outcome.results[0] == ([total] * 3, [7, 7])
     assert outcome.results[1] == ([total] * 3, [handed] * 2)

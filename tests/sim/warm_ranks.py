@@ -79,12 +79,12 @@ class Ranks:
         buffered: bool = False,
         seed: int | None = None,
         delays: Delays = NONE,
-        emptied: bool = False,
+        zeroed_payloads: bool = False,
         traced: bool = False,
         on_death: Callable[[], Any] = lambda: None,
     ) -> Outcome:
         """Runs the function on all ranks; after a verdict these ranks are not to be used again."""
-        self.switch.reset(buffered=buffered, seed=seed, delays=delays, emptied=emptied)
+        self.switch.reset(buffered=buffered, seed=seed, delays=delays, zeroed_payloads=zeroed_payloads)
         call = pickle.dumps((function.__module__, function.__qualname__, args))
         for control in self.controls:
             control.sendall(LENGTH.pack(len(call)) + call)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -12,19 +11,20 @@ from typing import Any, NamedTuple
 import click
 import msgspec
 
-from autograder.assignment import Budget, PlannedCheck, load
-from autograder.checks.example import Claim
+from autograder.checks.finding import Status
 from autograder.cluster import launch
 from autograder.cluster.cluster import Cluster
-from autograder.grading import Request, examination
-from autograder.report.model import CheckResult, Status
+from autograder.grading.assignment import Budget, PlannedCheck, load
+from autograder.grading.registry import load_checks
+from autograder.grading.session import Request, examination
+from autograder.report.model import CheckResult
 from autograder.system.paths import ROOT
 
 SOLUTIONS = ROOT / "solutions"
 # Fewer examples than a student's at first: what is caught by these is caught by more.
 # One failure is enough here, however large: nothing smaller is looked for.
 BUDGETS = {
-    "few": Budget(examples=5, real_every=5, witness="failure", shrink=0),
+    "few": Budget(examples=5, real_every=5, reference="failure", shrink=0),
     "local": msgspec.structs.replace(load().budgets["local"], shrink=0),
 }
 # What computes without end has shown it soon, and many a mutant does.
@@ -52,11 +52,11 @@ class End(NamedTuple):
 
 
 class Bench:
-    """Ranks, claims and what the reference has shown, shared by all gradings; a context manager."""
+    """Ranks, checks and what the reference has shown, shared by all gradings; a context manager."""
 
     def __init__(self) -> None:
-        self._claims = {claim.id: claim for problem in PLANNED.problems for claim in claims_of(problem.name)}
-        self._witness: dict[Any, Any] = {}
+        self._checks = load_checks(PLANNED)
+        self._reference_results: dict[Any, Any] = {}
         self._cluster = Cluster(launch.Start(PLANNED.limits))
 
     def __enter__(self) -> Bench:
@@ -76,19 +76,19 @@ class Bench:
             Path(folder, f"{module}.py").write_text(source)
             request, shared = (
                 Request(submission=folder, budget=budget, seed=seed),
-                {"cluster": self._cluster, "witness": self._witness},
+                {"cluster": self._cluster, "reference_results": self._reference_results},
             )
             with examination(request, planned=PLANNED, **shared) as examining:
                 ends = []
                 for check in checks:
-                    ends.append(_end(examining.examine(self._claims[check.id])))
+                    ends.append(_end(examining.examine(self._checks[check.id])))
                     examining.results.clear()
                     if stop and ends[-1].status != Status.PASSED:
                         break
                 return ends
 
 
-def checks_of(problem: str, tasks: Collection[str]) -> list[PlannedCheck]:
+def planned_checks(problem: str, tasks: Collection[str]) -> list[PlannedCheck]:
     """The checks of these tasks, the base checks first."""
     checks = [c for c in PLANNED.plan() if c.problem == problem and c.task in tasks and c.name not in LEFT_OUT]
     return sorted(checks, key=lambda check: check.id != check.base)
@@ -105,13 +105,6 @@ def problems(only: Collection[str]) -> list[str]:
 def tasks_of(problem: str) -> list[str]:
     """The tasks of a problem, in the order of the assignment."""
     return [task.name for task in PLANNED.problem(problem).tasks]
-
-
-def claims_of(problem: str) -> Iterator[Claim]:
-    """The claims of a file of checks: what pytest would make an item of each."""
-    for check in vars(importlib.import_module(f"autograder.checks.{problem}")).values():
-        for mark in getattr(check, "pytestmark", []):
-            yield from (parameter.values[0] for parameter in mark.args[1])
 
 
 def _end(result: CheckResult) -> End:

@@ -10,7 +10,7 @@ from conftest import TESTS, described, source_of
 from rich.console import Console
 from rich.progress import Progress
 
-from strength.bench import SOLUTIONS, Bench, End, checks_of, problems, tasks_of
+from strength.bench import SOLUTIONS, Bench, End, planned_checks, problems, tasks_of
 from strength.mutate import mutants
 from strength.reach import defined, reached
 from strength.record import Record
@@ -59,7 +59,7 @@ def run(only: Collection[str], every: int, console: Console) -> dict[Entry, list
         for entry in progress.track(todo, description="submissions"):
             known = record.known(entry.source)
             if known is None:
-                checks = checks_of(entry.problem, entry.tasks)
+                checks = planned_checks(entry.problem, entry.tasks)
                 known = bench.ends(entry.problem, entry.source, checks, stop=False)
                 record.note(entry.source, known)
             ends[entry] = known

@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from autograder.report.model import Status
-from strength.bench import PROBLEMS, SOLUTIONS, Bench, End, checks_of, fitting, tasks_of
+from autograder.checks.finding import Status
+from strength.bench import PROBLEMS, SOLUTIONS, Bench, End, fitting, planned_checks, tasks_of
 from strength.equivalent import FOLDER, Equivalent, explained, stale
 from strength.mutate import Key, Mutant, mutants
 from strength.reach import reached
@@ -56,7 +56,7 @@ def graded(bench: Bench, mutant: Mutant, thorough: bool = True) -> list[End]:
     with what stands in IN_SMALL; else it meets a few examples of the base checks, and no more.
     """
     tasks = reached(mutant.source, [mutant.top], tasks_of(mutant.module))
-    checks = [check for check in checks_of(mutant.module, tasks) if thorough or check.id == check.base]
+    checks = [check for check in planned_checks(mutant.module, tasks) if thorough or check.id == check.base]
     ends = bench.ends(mutant.module, mutant.source, checks, stop=True)
     if thorough and ends[-1].status == Status.PASSED:
         ends = bench.ends(mutant.module, mutant.source, checks, stop=True, budget="local")

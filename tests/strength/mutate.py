@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from autograder.handout import BEGIN, find_blocks
+from autograder.authoring.stubs import BEGIN, find_blocks
 from strength.operators import mutations
 from strength.splice import Edit, Text
 

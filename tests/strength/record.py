@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from autograder.assignment import DEFAULT
+from autograder.grading.assignment import DEFAULT
 from autograder.system.paths import ROOT
 from strength.bench import End
 

@@ -10,7 +10,7 @@ from conftest import TESTS, described, source_of, within
 from rich.console import Console
 from rich.progress import Progress
 
-from strength.bench import Bench, checks_of, problems, tasks_of
+from strength.bench import Bench, planned_checks, problems, tasks_of
 from strength.record import Record
 
 
@@ -56,7 +56,9 @@ def run(only: Collection[str], seeds: int, console: Console) -> tuple[int, list[
             key = f"{seed} {promise.loses}\n{promise.source}"
             ends = record.known(key)
             if ends is None:
-                checks = [c for c in checks_of(promise.problem, tasks_of(promise.problem)) if promise.is_kept_by(c.id)]
+                checks = [
+                    c for c in planned_checks(promise.problem, tasks_of(promise.problem)) if promise.is_kept_by(c.id)
+                ]
                 ends = bench.ends(promise.problem, promise.source, checks, stop=True, budget="local", seed=seed)
                 record.note(key, ends)
             if not ends[-1].caught:
