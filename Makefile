@@ -43,18 +43,18 @@ test-all: $(MARK) ## the same, with every wrong submission and every schedule (l
 	@$(RUN) -m pytest -n $(JOBS) -m "" $(TESTS)
 
 mutants: $(MARK) ## which small changes of the solutions no check notices (ONLY=problem-or-function; half an hour or more, goes on where it stopped)
-	@PYTHONPATH=tests $(RUN) -m strength mutants $(foreach id,$(ONLY),--only "$(id)")
+	@$(RUN) -m autograder.authoring.strength mutants $(foreach id,$(ONLY),--only "$(id)")
 
 strength: $(MARK) ## what each check catches, and what only it does (ONLY=problem; an hour or so, likewise)
-	@PYTHONPATH=tests $(RUN) -m strength matrix $(foreach id,$(ONLY),--only "$(id)") --every $(EVERY) $(if $(RESULTS),--results "$(RESULTS)")
+	@$(RUN) -m autograder.authoring.strength matrix $(foreach id,$(ONLY),--only "$(id)") --every $(EVERY) $(if $(RESULTS),--results "$(RESULTS)")
 
 seeds: $(MARK) ## whether wrong submissions are caught whatever the seed (ONLY=problem SEEDS=5; likewise)
-	@PYTHONPATH=tests $(RUN) -m strength seeds $(foreach id,$(ONLY),--only "$(id)") --seeds $(SEEDS)
+	@$(RUN) -m autograder.authoring.strength seeds $(foreach id,$(ONLY),--only "$(id)") --seeds $(SEEDS)
 
 bench: $(MARK) ## speed, as ratios measured in one run
-	@$(RUN) tests/bench.py
-	@$(RUN) tests/bench_all_reduce.py 64
-	@$(RUN) tests/bench_sim.py
+	@$(RUN) tests/benchmarks/bench.py
+	@$(RUN) tests/benchmarks/bench_all_reduce.py 64
+	@$(RUN) tests/benchmarks/bench_simulator.py
 
 handout: $(MARK) ## cut the stubs in handout/ out of solutions/
 	@$(RUN) -m autograder handout

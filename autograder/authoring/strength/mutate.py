@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from autograder.authoring.strength.operators import mutations
+from autograder.authoring.strength.splice import Edit, Text
 from autograder.authoring.stubs import BEGIN, find_blocks
-from strength.operators import mutations
-from strength.splice import Edit, Text
 
 Key = tuple[str, str, str, int]
 

@@ -33,7 +33,7 @@ from autograder.report.model import Report
 from autograder.report.write import write_report
 from autograder.system.paths import ROOT
 
-ATTACKS = Path(__file__).parent / "attacks"
+ATTACKS = ROOT / "tests" / "attacks"
 SECRET = "the-grader-has-a-secret"
 FEW = msgspec.structs.replace(load(), budgets={"local": Budget(examples=2, reference="failure")})
 Graded = Callable[..., Report]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 
+from autograder.authoring.strength.bench import End
 from autograder.grading.assignment import DEFAULT
 from autograder.system.paths import ROOT
-from strength.bench import End
 
 FOLDER = ROOT / ".strength"
 

@@ -6,14 +6,14 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from conftest import TESTS, described, source_of
 from rich.console import Console
 from rich.progress import Progress
 
-from strength.bench import SOLUTIONS, Bench, End, planned_checks, problems, tasks_of
-from strength.mutate import mutants
-from strength.reach import defined, reached
-from strength.record import Record
+from autograder.authoring.strength.bench import SOLUTIONS, Bench, End, planned_checks, problems, tasks_of
+from autograder.authoring.strength.mutate import mutants
+from autograder.authoring.strength.reach import defined, reached
+from autograder.authoring.strength.record import Record
+from autograder.authoring.variants import described, source_of, variants
 
 
 class Entry(NamedTuple):
@@ -31,7 +31,7 @@ def entries(problem: str, every: int) -> Iterator[Entry]:
     """All submissions of a problem; of each function's mutants one in `every`, none for 0."""
     solution = (SOLUTIONS / f"{problem}.py").read_text()
     for kind in ("mistakes", "unusual"):
-        for path in sorted((TESTS / kind / problem).glob("*.py")):
+        for path in variants(kind, problem):
             yield _variant(kind, problem, path)
     made = mutants(solution, problem) if every else []
     for where in dict.fromkeys(mutant.where for mutant in made):

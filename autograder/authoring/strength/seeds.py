@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from conftest import TESTS, described, source_of, within
 from rich.console import Console
 from rich.progress import Progress
 
-from strength.bench import Bench, planned_checks, problems, tasks_of
-from strength.record import Record
+from autograder.authoring.strength.bench import Bench, planned_checks, problems, tasks_of
+from autograder.authoring.strength.record import Record
+from autograder.authoring.variants import described, source_of, variants, within
 
 
 class Promise(NamedTuple):
@@ -42,7 +42,7 @@ class Miss(NamedTuple):
 def promises(only: Collection[str]) -> Iterator[Promise]:
     """Everything that the wrong submissions of these problems, or of all, are to lose."""
     for problem in problems(only):
-        for path in sorted((TESTS / "mistakes" / problem).glob("*.py")):
+        for path in variants("mistakes", problem):
             for loses in described(path).loses:
                 yield Promise(problem, path, loses)
 

@@ -1,6 +1,6 @@
 """Fairness under load: grades the reference again and again beside busy loops, and says whether it came out the same.
 
-python tests/load.py [--times 50] [--loops-per-core 4] [--at-once 1] [--only ID ...]
+python tests/benchmarks/load.py [--times 50] [--loops-per-core 4] [--at-once 1] [--only ID ...]
 
 Gradings at once are a load on one another, besides the loops: harder, and sooner done. Every loop and every grading is a
 session of its own, for Linux shares processors out among sessions first: loops in one session would take one share.
@@ -23,7 +23,10 @@ from typing import Any
 
 import click
 
-ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from support import without_times  # noqa: E402
+
+ROOT = Path(__file__).resolve().parent.parent.parent
 LOOP = "while True: pass"
 
 
@@ -72,13 +75,6 @@ class Gradings:
         if process.returncode:
             return {"score": None, "said": said[-4000:]}, seconds
         return without_times(json.loads(file.read_text())), seconds
-
-
-def without_times(document: dict[str, Any]) -> dict[str, Any]:
-    """A report but for times: how long it took, and what a benchmark measured."""
-    for test in document["tests"]:
-        test["extra_data"].pop("facts", None)
-    return {key: value for key, value in document.items() if key != "execution_time"}
 
 
 @click.command()

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 import psutil
 import pytest
-from load import without_times
+from support import without_times
 
 from autograder.checks.finding import Status
 from autograder.cluster import sandbox

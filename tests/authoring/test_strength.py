@@ -9,17 +9,17 @@ from pathlib import Path
 import click
 import pytest
 from rich.console import Console
-from strength import seeds
-from strength.bench import PLANNED, SOLUTIONS, Bench, End, fitting, planned_checks, tasks_of
-from strength.equivalent import Equivalent, stale
-from strength.matrix import Entry
-from strength.mutants import Verdict, graded, verdict
-from strength.mutate import mutants
-from strength.reach import defined, reached
-from strength.record import Record
-from strength.seeds import Promise, promises
-from strength.strengths import strengths
 
+from autograder.authoring.strength import seeds
+from autograder.authoring.strength.bench import PLANNED, SOLUTIONS, Bench, End, fitting, planned_checks, tasks_of
+from autograder.authoring.strength.equivalent import Equivalent, stale
+from autograder.authoring.strength.matrix import Entry
+from autograder.authoring.strength.mutants import Verdict, graded, verdict
+from autograder.authoring.strength.mutate import mutants
+from autograder.authoring.strength.reach import defined, reached
+from autograder.authoring.strength.record import Record
+from autograder.authoring.strength.seeds import Promise, promises
+from autograder.authoring.strength.strengths import strengths
 from autograder.grading.assignment import PlannedCheck
 
 

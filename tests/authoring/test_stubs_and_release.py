@@ -13,8 +13,7 @@ import pytest
 from autograder.authoring.release import ReleaseError, release
 from autograder.authoring.stubs import CutError, cut, cut_handout, make_stubs
 from autograder.grading.assignment import load
-
-ROOT = Path(__file__).resolve().parent.parent
+from autograder.system.paths import ROOT
 
 SOURCE = '''\
 """A module.

@@ -8,23 +8,22 @@ from pathlib import Path
 
 import click
 import msgspec
-from conftest import TESTS, described
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from autograder.authoring.strength.bench import PROBLEMS, SOLUTIONS, Bench, End, fitting, planned_checks, tasks_of
+from autograder.authoring.strength.equivalent import FOLDER, Equivalent, explained, stale
+from autograder.authoring.strength.mutate import Key, Mutant, mutants
+from autograder.authoring.strength.reach import reached
+from autograder.authoring.strength.record import Record
+from autograder.authoring.variants import TESTS, described
 from autograder.checks.finding import Status
-from strength.bench import PROBLEMS, SOLUTIONS, Bench, End, fitting, planned_checks, tasks_of
-from strength.equivalent import FOLDER, Equivalent, explained, stale
-from strength.mutate import Key, Mutant, mutants
-from strength.reach import reached
-from strength.record import Record
 
 KINDS = ("caught", "equivalent", "gpu", "survived", "fault")
 # What solutions do for large tensors alone, and would do for no example of a check: the unusual submission that makes
 # them do it for small ones, by problem.
-IN_SMALL = {"collectives": "collectives/small_pieces.py"}
-UNUSUAL = TESTS / "unusual"
+IN_SMALL = {"collectives": "small_pieces"}
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -61,7 +60,7 @@ def graded(bench: Bench, mutant: Mutant, thorough: bool = True) -> list[End]:
     if thorough and ends[-1].status == Status.PASSED:
         ends = bench.ends(mutant.module, mutant.source, checks, stop=True, budget="local")
     if thorough and ends[-1].status == Status.PASSED and mutant.module in IN_SMALL:
-        variant = UNUSUAL / IN_SMALL[mutant.module]
+        variant = TESTS / mutant.module / "unusual" / f"{IN_SMALL[mutant.module]}.py"
         fair = [check for check in checks if check.id not in described(variant).may_lose]
         ends = bench.ends(mutant.module, f"{mutant.source}\n\n{variant.read_text()}", fair, stop=True)
     return ends

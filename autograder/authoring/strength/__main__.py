@@ -1,4 +1,4 @@
-"""python -m strength mutants|matrix|seeds; the Makefile says how."""
+"""python -m autograder.authoring.strength mutants|matrix|seeds; the Makefile says how."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import click
 import msgspec
 from rich.console import Console
 
+from autograder.authoring.strength import mutants as mutation
 from autograder.report.write import write_atomically
-from strength import mutants as mutation
 
 
 @click.group()
@@ -34,7 +34,7 @@ def mutants(only: tuple[str, ...], explained: bool) -> None:
             mutation.show(verdict, console)
     console.print(mutation.table(verdicts))
     for line in wrong:
-        console.print(f"tests/strength/equivalent/: {line}", markup=False)
+        console.print(f"tests/problems/*/equivalent_mutants.toml: {line}", markup=False)
     sys.exit(bool(wrong) or any(verdict.kind in ("survived", "fault") for verdict in verdicts))
 
 
@@ -44,7 +44,7 @@ def mutants(only: tuple[str, ...], explained: bool) -> None:
 @click.option("--every", default=5, help="of each function's mutants one in so many; 0: none")
 def matrix(only: tuple[str, ...], results: Path | None, every: int) -> None:
     """What each check catches, and what only it catches."""
-    from strength import matrix, strengths  # they read the kit's tests, which mutants need not
+    from autograder.authoring.strength import matrix, strengths  # they read the kit's tests, which mutants need not
 
     console = Console()
     found = strengths.strengths(matrix.run(only, every, console))
@@ -59,7 +59,7 @@ def matrix(only: tuple[str, ...], results: Path | None, every: int) -> None:
 @click.option("--seeds", "count", default=5, help="so many seeds")
 def seeds(only: tuple[str, ...], count: int) -> None:
     """Which wrong submissions a check that should catch them misses with some seed."""
-    from strength import seeds
+    from autograder.authoring.strength import seeds
 
     console = Console()
     tried, missed = seeds.run(only, count, console)

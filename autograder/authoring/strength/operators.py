@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from strength.splice import Edit, Text
+from autograder.authoring.strength.splice import Edit, Text
 
 COMPARISONS = {
     ast.Lt: ("<", "<=", ">="),

@@ -1,4 +1,4 @@
-"""Mutants that no check can catch: the files in equivalent/, one a problem, say why of each."""
+"""Mutants that no check can catch: each problem's equivalent_mutants.toml says why of each."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from pathlib import Path
 
 import msgspec
 
-from strength.mutate import Key, Mutant
+from autograder.authoring.strength.mutate import Key, Mutant
+from autograder.system.paths import ROOT
 
-FOLDER = Path(__file__).with_name("equivalent")
+FOLDER = ROOT / "tests" / "problems"
 
 
 class Equivalent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -37,7 +38,9 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 
 def explained(folder: Path = FOLDER) -> dict[Key, Equivalent]:
     """The lists, by the key of a mutant."""
-    files = [msgspec.toml.decode(path.read_bytes(), type=_File) for path in sorted(folder.glob("*.toml"))]
+    files = [
+        msgspec.toml.decode(path.read_bytes(), type=_File) for path in sorted(folder.glob("*/equivalent_mutants.toml"))
+    ]
     return {entry.key: entry for file in files for entry in file.equivalent}
 
 

@@ -1,6 +1,6 @@
 """How fast the reference's all_reduce is against gloo's own, as a ratio of times measured side by side.
 
-    python tests/bench_all_reduce.py [MiB ...]
+    python tests/benchmarks/bench_all_reduce.py [MiB ...]
 
 The two take turns on the same warm ranks, so that whatever else the machine does falls on both. A ratio of 1 is gloo's
 speed, a larger one is faster. What counts is the slowest rank of each run, and the median over the runs.
@@ -18,7 +18,7 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from solutions.collectives import all_reduce  # noqa: E402
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from conftest import described, submission_of, variants, within
 
+from autograder.authoring.variants import described, submission_of, variants, within
 from autograder.checks.finding import Status
 from autograder.grading.assignment import Budget, load
 from autograder.report.clean import one_line
@@ -25,18 +25,18 @@ def _wrong() -> Iterator[Any]:
     """One file for each number in the list of mistakes; the others are for a thorough run."""
     tried = set()
     for problem in PROBLEMS:
-        for variant in variants("mistakes", problem):
-            number = described(variant.values[0]).mistake
+        for path in variants("mistakes", problem):
+            number = described(path).mistake
             marks = [pytest.mark.thorough] if number is None or number in tried else []
             tried.add(number)
-            yield pytest.param(problem, *variant.values, id=f"{problem}-{variant.id}", marks=marks)
+            yield pytest.param(problem, path, id=f"{problem}-{path.stem}", marks=marks)
 
 
 def _right() -> Iterator[Any]:
     for problem in PROBLEMS:
-        for variant in variants("unusual", problem):
-            marks = [pytest.mark.thorough] if described(variant.values[0]).thorough else []
-            yield pytest.param(problem, *variant.values, id=f"{problem}-{variant.id}", marks=marks)
+        for path in variants("unusual", problem):
+            marks = [pytest.mark.thorough] if described(path).thorough else []
+            yield pytest.param(problem, path, id=f"{problem}-{path.stem}", marks=marks)
 
 
 WRONG, RIGHT = list(_wrong()), list(_right())
@@ -101,9 +101,10 @@ def test_unusual_submission(problem: str, path: Path, tmp_path: Path, graded: Ca
     assert not {check: text for check, text in lost.items() if not _within(check, variant.may_lose)}
 
 
-@pytest.mark.parametrize("problem", PROBLEMS)
-def test_every_listed_mistake_is_tried(problem: str) -> None:
-    numbers = {"collectives": range(1, 21), "bandwidth": range(21, 24), "data_parallel": range(24, 34)}
-    numbers |= {"tensor_parallel": range(34, 38), "pipeline_parallel": range(38, 43)}
-    tried = {described(variant.values[0]).mistake for variant in variants("mistakes", problem)}
-    assert set(numbers[problem]) <= tried
+@pytest.mark.parametrize("path", [path for problem in PROBLEMS for path in variants("mistakes", problem)])
+def test_a_mistake_says_what_it_loses_and_what_is_said_of_it(path: Path) -> None:
+    variant, problem = described(path), path.parent.parent.name
+    planned = {check.id for check in load().plan()}
+    assert variant.loses and variant.says
+    for id in variant.loses:
+        assert id.startswith(f"{problem}.") and any(within(check, id) for check in planned)

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent / "sim"), str(Path(__file__).parent.parent)]
+sys.path[:0] = [str(Path(__file__).parent.parent / "simulator"), str(Path(__file__).parent.parent.parent)]
 
 import algorithms  # noqa: E402
 from warm_ranks import Ranks  # noqa: E402

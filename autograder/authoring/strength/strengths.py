@@ -11,8 +11,8 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from strength.bench import LEFT_OUT, PLANNED, End
-from strength.matrix import Entry
+from autograder.authoring.strength.bench import LEFT_OUT, PLANNED, End
+from autograder.authoring.strength.matrix import Entry
 
 
 class Strength(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,12 +15,12 @@ from warm_ranks import Ranks, once
 
 from autograder.simulator.delays import Delays
 
-TESTS = Path(__file__).parent.parent
-SOLUTIONS = TESTS.parent / "solutions"
+PROBLEMS = Path(__file__).parent.parent / "problems"
+SOLUTIONS = PROBLEMS.parent.parent / "solutions"
 # Schedules for each program, over all world sizes.
 SCHEDULES = [pytest.param(24, id="some"), pytest.param(201, id="many", marks=pytest.mark.thorough)]
 RIGHT = [
-    (problem, path) for problem in EXERCISES for path in [None, *sorted((TESTS / "unusual" / problem).glob("*.py"))]
+    (problem, path) for problem in EXERCISES for path in [None, *sorted((PROBLEMS / problem / "unusual").glob("*.py"))]
 ]
 MISSING_WAITS = [
     "collectives/irecv_read_before_wait.py",
@@ -75,7 +75,7 @@ def test_no_false_alarm(problem, path, count, tmp_path):
 @pytest.mark.parametrize("file", MISSING_WAITS)
 def test_missing_waits_are_caught_every_time(file, tmp_path):
     problem = file.split("/")[0]
-    name = submission(tmp_path, problem, TESTS / "mistakes" / file)
+    name = submission(tmp_path, problem, PROBLEMS / problem / "mistakes" / file.split("/")[1])
     for seed in range(10):
         outcome = once(EXERCISES[problem], 3, name, 5, seed=seed)
         assert outcome.verdict is not None and outcome.verdict.kind in ("in_flight", "unwaited"), str(outcome.verdict)

@@ -17,7 +17,7 @@ from datetime import timedelta
 from pathlib import Path
 from statistics import median
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
+sys.path.insert(0, str(Path(__file__).parent.parent.parent))
 
 import torch
 import torch.distributed as dist
@@ -32,7 +32,7 @@ from autograder.grading.assignment import load
 from autograder.problems.collectives.examples import Collective
 from autograder.protocol.request import Request
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent.parent
 SOLUTIONS = ROOT / "solutions"
 RANKS, EXAMPLES, PAIRS = 4, 40, 5
 
