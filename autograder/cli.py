@@ -11,7 +11,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -20,8 +20,12 @@ from autograder.grading.assignment import Assignment, AssignmentError, PlannedCh
 from autograder.report.model import Report
 from autograder.system.paths import ROOT
 
+if TYPE_CHECKING:
+    from autograder.cluster.launch import Home, Start, Zygote
+
 # Exit statuses: 0 graded, whatever the score; 1 the kit itself failed; 2 wrong usage or unreadable submission.
 KIT_FAILED, UNUSABLE = 1, 2
+AUTHORING = (ROOT / "autograder" / "authoring").is_dir()  # which students' releases do not have
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -88,7 +92,7 @@ def _graded(planned: Assignment, selected: Sequence[PlannedCheck], submission: s
     from autograder.cluster import launch
 
     start = launch.start(planned.limits, options["isolate"], options["backend"])
-    launched = start.launch()  # before anything here imports torch: both import it at the same time
+    launched = _launched(start, submission)
     from autograder.cluster.cluster import Cluster
     from autograder.grading import session
     from autograder.report.terminal import Progress, open_console
@@ -101,6 +105,15 @@ def _graded(planned: Assignment, selected: Sequence[PlannedCheck], submission: s
             cluster=cluster,
             progress=progress,
         )
+
+
+def _launched(start: Start, submission: str) -> tuple[Home, Zygote]:
+    """A zygote that is coming up, before anything here has imported torch."""
+    from autograder.cluster import forked, sandbox
+
+    if start.method == "fork" and not start.gpus and not sandbox.by_default(submission) and not start.isolated:
+        return forked.launch(start)  # torch is imported once
+    return start.launch()  # both import it at the same time
 
 
 def _hand_out(report: Report, results: tuple[Path, ...]) -> None:
@@ -117,10 +130,10 @@ def _hand_out(report: Report, results: tuple[Path, ...]) -> None:
 
 
 def _interrupted(number: int, frame: FrameType | None) -> None:
-    """SIGTERM ends a grading as Ctrl-C does: SystemExit would be one failed check to pytest.
+    """SIGTERM ends a grading as Ctrl-C does.
 
-    Python forgets what is raised in a callback of the garbage collector, and hypothesis has one; a signal that came while
-    garbage was collected is heard there first. It is sent again then.
+    Python forgets what is raised in a callback of the garbage collector, and hypothesis has one; a signal that came
+    while garbage was collected is heard there first. It is sent again then.
     """
     callbacks = [getattr(callback, "__code__", None) for callback in gc.callbacks]
     while frame is not None:
@@ -132,8 +145,8 @@ def _interrupted(number: int, frame: FrameType | None) -> None:
 
 
 def _end_interrupted(number: int) -> NoReturn:
-    """Ends at once: Python, should the interrupt have passed through an `exec` of text, as many an import has one, would
-    forget the exit status and end itself by SIGINT.
+    """Ends at once: Python, should the interrupt have passed through an `exec` of text, as many an import has one,
+    would forget the exit status and end itself by SIGINT.
     """
     click.echo("error: interrupted: nothing was graded and nothing was written", err=True)
     for stream in (sys.stdout, sys.stderr):
@@ -167,9 +180,10 @@ def run(script: str, arguments: tuple[str, ...], **options: Any) -> None:
     sys.exit(run_script(script, arguments, **options))
 
 
-@main.command()
+@main.command(hidden=not AUTHORING)
 def handout() -> None:
     """Cuts the stubs in handout/ out of solutions/."""
+    _needs_authoring()
     from autograder.authoring.stubs import CutError, cut_handout
 
     try:
@@ -179,10 +193,11 @@ def handout() -> None:
     click.echo("\n".join(f"handout/{path.name}" for path in changed) or "handout/ is up to date")
 
 
-@main.command()
+@main.command(hidden=not AUTHORING)
 @click.option("--out", default=ROOT / "dist" / "handout.zip", type=click.Path(path_type=Path))
 def release(out: Path) -> None:
     """Packs what students receive: no solutions in it."""
+    _needs_authoring()
     from autograder.authoring.release import ReleaseError
     from autograder.authoring.release import release as pack
     from autograder.report.write import ReportError
@@ -192,3 +207,21 @@ def release(out: Path) -> None:
     except (ReleaseError, ReportError, AssignmentError) as error:
         _fail(str(error))
     click.echo(f"{out}: {len(names)} files")
+
+
+@main.command(hidden=not AUTHORING)
+def chapters() -> None:
+    """Renders points and lists of checks into the chapters in assignment/."""
+    _needs_authoring()
+    from autograder.authoring.chapters import ChapterError, render_chapters
+
+    try:
+        changed = render_chapters(ROOT / "assignment", assignments.load())
+    except (ChapterError, AssignmentError) as error:
+        _fail(str(error))
+    click.echo("\n".join(f"assignment/{path.name}" for path in changed) or "the chapters are up to date")
+
+
+def _needs_authoring() -> None:
+    if not AUTHORING:
+        _fail("this is what students receive: stubs and releases are made where solutions/ is")

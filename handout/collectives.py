@@ -74,7 +74,7 @@ def gather(
     raise NotImplementedError("collectives.gather: not written yet; see assignment/collectives.md, section gather")
 
 
-def reduce(tensor: Tensor, dst: int, op: ReduceOp = ReduceOp.SUM, group: ProcessGroup | None = None) -> None:
+def reduce(tensor: Tensor, dst: int, op: ReduceOp.RedOpType = ReduceOp.SUM, group: ProcessGroup | None = None) -> None:
     """Combine the tensors of all ranks, element by element, into the tensor of rank `dst`.
 
     Args:
@@ -111,7 +111,7 @@ def all_gather(output: Tensor, input: Tensor, group: ProcessGroup | None = None)
 
 
 def reduce_scatter(
-    output: Tensor, input: Tensor, op: ReduceOp = ReduceOp.SUM, group: ProcessGroup | None = None
+    output: Tensor, input: Tensor, op: ReduceOp.RedOpType = ReduceOp.SUM, group: ProcessGroup | None = None
 ) -> None:
     """Combine the tensors of all ranks, element by element, and give each rank its block of the result.
 
@@ -134,7 +134,7 @@ def reduce_scatter(
     )
 
 
-def all_reduce(tensor: Tensor, op: ReduceOp = ReduceOp.SUM, group: ProcessGroup | None = None) -> None:
+def all_reduce(tensor: Tensor, op: ReduceOp.RedOpType = ReduceOp.SUM, group: ProcessGroup | None = None) -> None:
     """Combine the tensors of all ranks, element by element, and leave the result on every rank.
 
     All ranks end with the same bits: models that are updated with these values must not drift apart.

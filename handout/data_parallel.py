@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -147,7 +148,7 @@ class DistributedDataParallel(nn.Module):
             "see assignment/data_parallel.md, section DistributedDataParallel"
         )
 
-    def forward(self, *args, **kwargs):
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Run the module on this rank's rows: same arguments, same result, its own hooks included."""
         raise NotImplementedError(
             "data_parallel.DistributedDataParallel.forward: not written yet; "

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -42,7 +43,7 @@ def _flatten_gradients(parameters: list[nn.Parameter]) -> Tensor:
 
 def _unflatten_gradients(flat: Tensor, parameters: list[nn.Parameter]) -> None:
     """Write the pieces of `flat` back into the gradients that they were flattened from."""
-    pieces = flat.split([parameter.numel() for parameter in parameters])
+    pieces = flat.split([parameter.numel() for parameter in parameters])  # type: ignore[no-untyped-call]  # torch's own
     for parameter, piece in zip(parameters, pieces, strict=True):
         _gradient(parameter).copy_(piece.view(parameter.shape))
 
@@ -78,7 +79,7 @@ def shard_batch(
         rows = [len(tensor) for tensor in batch]
         if len(set(rows)) > 1:
             raise ValueError(f"the tensors of a batch need equally many rows, got {rows}")
-        return tuple(shard_batch(tensor, rank, world_size) for tensor in batch)
+        return tuple(shard_batch(tensor, rank, world_size) for tensor in batch)  # type: ignore[misc]  # of tensors
     return batch.tensor_split(world_size)[rank]
     # END SOLUTION
 
@@ -126,7 +127,7 @@ def average_gradients(module: nn.Module, group: dist.ProcessGroup | None = None)
         for parameter in _trainable(module):
             message = _gradient(parameter).contiguous()
             dist.all_reduce(message, op=dist.ReduceOp.SUM, group=group)
-            parameter.grad.copy_(message / world_size)
+            parameter.grad.copy_(message / world_size)  # type: ignore[union-attr]  # `_gradient` has made one
     # END SOLUTION
 
 
@@ -239,10 +240,11 @@ class DistributedDataParallel(nn.Module):
         self.buckets = _fill_buckets(_trainable(module)[::-1], bucket_size_mb * BYTES_PER_MB)
         self.bucket_of = {parameter: bucket for bucket in self.buckets for parameter in bucket.parameters}
         for parameter in self.bucket_of:
-            parameter.register_post_accumulate_grad_hook(self._gradient_ready)
+            # torch's method has no types.
+            parameter.register_post_accumulate_grad_hook(self._gradient_ready)  # type: ignore[no-untyped-call]
         # END SOLUTION
 
-    def forward(self, *args, **kwargs):
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Run the module on this rank's rows: same arguments, same result, its own hooks included."""
         # BEGIN SOLUTION
         return self.module(*args, **kwargs)
@@ -284,8 +286,9 @@ class DistributedDataParallel(nn.Module):
         world_size = dist.get_world_size(self.group)
         with torch.no_grad():
             for bucket in self.buckets:
-                bucket.work.wait()
-                _unflatten_gradients(bucket.flat / world_size, bucket.parameters)
+                # All are launched: none of these is None.
+                bucket.work.wait()  # type: ignore[union-attr]
+                _unflatten_gradients(bucket.flat / world_size, bucket.parameters)  # type: ignore[arg-type, operator]
                 bucket.reset()
         self.launched = 0
         # END SOLUTION

@@ -21,6 +21,8 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 # BEGIN SOLUTION
+from typing import Any
+
 Action = tuple[str, int]  # ("forward" or "backward", micro-batch)
 
 
@@ -126,15 +128,16 @@ class _Step:
         self.before, self.after = _neighbours(pipeline.group)
         rows, extra = divmod(batch_size, pipeline.num_micro_batches)
         self.rows = [rows + (i < extra) for i in range(pipeline.num_micro_batches)]
-        self.inputs = inputs.split(self.rows) if self.before is None else None
-        self.targets = targets.split(self.rows) if self.after is None else None
+        # The first stage has inputs and the last one targets, whatever mypy fears.
+        self.inputs = inputs.split(self.rows) if self.before is None else None  # type: ignore[union-attr]
+        self.targets = targets.split(self.rows) if self.after is None else None  # type: ignore[union-attr]
         self.in_flight: dict[int, tuple[Tensor, Tensor]] = {}  # micro-batch: its input, and its output or loss
         self.loss: Tensor | None = None
 
     def receives(self, kind: str, i: int) -> list[tuple[Tensor, int]]:
         """The buffer for what the action on micro-batch i needs, and from whom; empty where it needs nothing."""
         if kind == "forward" and self.before is not None:
-            like = self.pipeline.example_input
+            like: Any = self.pipeline.example_input
             return [(like.new_empty((self.rows[i], *like.shape[1:])), self.before)]
         if kind == "backward" and self.after is not None:
             _, y = self.in_flight[i]
@@ -143,13 +146,15 @@ class _Step:
 
     def forward(self, i: int, received: Tensor | None) -> list[tuple[Tensor, int]]:
         """Run the stage on micro-batch i; what has to be sent, and to whom."""
-        x = self.inputs[i] if self.before is None else received.requires_grad_()
+        # The first stage has inputs, and the others have received something.
+        x = self.inputs[i] if self.before is None else received.requires_grad_()  # type: ignore[index, union-attr]
         y = self.pipeline.stage(x)
         if self.after is not None:
             self.in_flight[i] = x, y
             return [(y.detach().contiguous(), self.after)]
         # A mean over the batch is the mean of the micro-batches' means, each weighted by its share of the rows.
-        loss = self.pipeline.loss_fn(y, self.targets[i]) * (self.rows[i] / self.batch_size)
+        # The last stage has targets and a loss function.
+        loss = self.pipeline.loss_fn(y, self.targets[i]) * (self.rows[i] / self.batch_size)  # type: ignore[index, misc]
         self.loss = loss.detach() if self.loss is None else self.loss + loss.detach()
         self.in_flight[i] = x, loss
         return []
@@ -158,7 +163,7 @@ class _Step:
         """Run micro-batch i backward and let go of it; what has to be sent, and to whom."""
         x, y = self.in_flight.pop(i)
         if y.requires_grad:  # not so where nothing up to here can be trained
-            y.backward(received)
+            y.backward(received)  # type: ignore[no-untyped-call]  # torch's own
         if self.before is None:
             return []
         return [(torch.zeros_like(x) if x.grad is None else x.grad.contiguous(), self.before)]
@@ -229,7 +234,7 @@ class Pipeline:
         step = _Step(self, batch_size, inputs, targets)
 
         # Between two actions, one exchange: what the last one made goes out, what the next one needs comes in.
-        sends = []
+        sends: list[tuple[Tensor, int]] = []
         for kind, i in actions:
             receives = step.receives(kind, i)
             _exchange(sends, receives, self.group)

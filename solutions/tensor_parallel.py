@@ -20,6 +20,8 @@ import torch.nn.functional as F
 from torch import nn
 
 # BEGIN SOLUTION
+from typing import Any
+
 Group = dist.ProcessGroup | None
 
 
@@ -55,7 +57,7 @@ def _own_slice(x: torch.Tensor, group: Group) -> torch.Tensor:
 def _reduce_scatter(x: torch.Tensor, group: Group) -> torch.Tensor:
     """This rank's slice of the sum over the ranks."""
     share = _share(x.shape[-1], group, "the last dimension")
-    slices = [s.contiguous() for s in x.split(share, dim=-1)]
+    slices = [s.contiguous() for s in x.split(share, dim=-1)]  # type: ignore[no-untyped-call]  # torch's own
     total = torch.empty_like(slices[0])
     dist.reduce_scatter(total, slices, group=group)
     return total
@@ -63,55 +65,55 @@ def _reduce_scatter(x: torch.Tensor, group: Group) -> torch.Tensor:
 
 class _CopyTo(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, x: torch.Tensor, group: Group) -> torch.Tensor:
+    def forward(ctx: Any, x: torch.Tensor, group: Group) -> torch.Tensor:
         ctx.group = group
         return x
 
     @staticmethod
-    def backward(ctx, grad: torch.Tensor) -> tuple[torch.Tensor, None]:
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, None]:
         return _all_reduce(grad, ctx.group), None
 
 
 class _ReduceFrom(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, x: torch.Tensor, group: Group) -> torch.Tensor:
+    def forward(ctx: Any, x: torch.Tensor, group: Group) -> torch.Tensor:
         return _all_reduce(x, group)
 
     @staticmethod
-    def backward(ctx, grad: torch.Tensor) -> tuple[torch.Tensor, None]:
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, None]:
         return grad, None
 
 
 class _GatherFrom(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, x: torch.Tensor, group: Group) -> torch.Tensor:
+    def forward(ctx: Any, x: torch.Tensor, group: Group) -> torch.Tensor:
         ctx.group = group
         return _all_gather(x, group)
 
     @staticmethod
-    def backward(ctx, grad: torch.Tensor) -> tuple[torch.Tensor, None]:
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, None]:
         return _own_slice(grad, ctx.group), None
 
 
 class _ScatterTo(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, x: torch.Tensor, group: Group) -> torch.Tensor:
+    def forward(ctx: Any, x: torch.Tensor, group: Group) -> torch.Tensor:
         ctx.group = group
         return _own_slice(x, group)
 
     @staticmethod
-    def backward(ctx, grad: torch.Tensor) -> tuple[torch.Tensor, None]:
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, None]:
         return _all_gather(grad, ctx.group), None
 
 
 class _AllGatherFrom(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, x: torch.Tensor, group: Group) -> torch.Tensor:
+    def forward(ctx: Any, x: torch.Tensor, group: Group) -> torch.Tensor:
         ctx.group = group
         return _all_gather(x, group)
 
     @staticmethod
-    def backward(ctx, grad: torch.Tensor) -> tuple[torch.Tensor, None]:
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, None]:
         return _reduce_scatter(grad, ctx.group), None
 # END SOLUTION
 
@@ -123,7 +125,7 @@ def copy_to_region(x: torch.Tensor, group: dist.ProcessGroup | None = None) -> t
     The gradient that comes back is partial, for every rank computed with its own slice of a weight; x gets the sum.
     """
     # BEGIN SOLUTION
-    return _CopyTo.apply(x, group)
+    return _CopyTo.apply(x, group)  # type: ignore[no-any-return, no-untyped-call]  # torch's own
     # END SOLUTION
 
 
@@ -134,7 +136,7 @@ def reduce_from_region(x: torch.Tensor, group: dist.ProcessGroup | None = None) 
     The gradient that comes back is whole, and the gradient of a sum is that of each of its terms.
     """
     # BEGIN SOLUTION
-    return _ReduceFrom.apply(x, group)
+    return _ReduceFrom.apply(x, group)  # type: ignore[no-any-return, no-untyped-call]  # torch's own
     # END SOLUTION
 
 
@@ -145,7 +147,7 @@ def gather_from_region(x: torch.Tensor, group: dist.ProcessGroup | None = None) 
     The gradient that comes back is whole, so that no communication is needed.
     """
     # BEGIN SOLUTION
-    return _GatherFrom.apply(x, group)
+    return _GatherFrom.apply(x, group)  # type: ignore[no-any-return, no-untyped-call]  # torch's own
     # END SOLUTION
 
 
@@ -157,7 +159,7 @@ def scatter_to_region(x: torch.Tensor, group: dist.ProcessGroup | None = None) -
     Raises ValueError when the number of ranks does not divide features.
     """
     # BEGIN SOLUTION
-    return _ScatterTo.apply(x, group)
+    return _ScatterTo.apply(x, group)  # type: ignore[no-any-return, no-untyped-call]  # torch's own
     # END SOLUTION
 
 
@@ -169,7 +171,7 @@ def all_gather_from_region(x: torch.Tensor, group: dist.ProcessGroup | None = No
     A single reduce-scatter sums it and leaves each rank with its slice, at half the bytes of an all-reduce.
     """
     # BEGIN SOLUTION
-    return _AllGatherFrom.apply(x, group)
+    return _AllGatherFrom.apply(x, group)  # type: ignore[no-any-return, no-untyped-call]  # torch's own
     # END SOLUTION
 
 
@@ -319,5 +321,5 @@ class ParallelMLP(nn.Module):
         Communication: one all-reduce forward, and one backward, if x requires a gradient. Nothing else.
         """
         # BEGIN SOLUTION
-        return self.fc2(F.gelu(self.fc1(x)))
+        return self.fc2(F.gelu(self.fc1(x)))  # type: ignore[no-any-return]  # a module's call has no types
         # END SOLUTION

@@ -1,4 +1,4 @@
-"""What the kit's tests share: one warm cluster, and submissions made of the reference and a few lines that replace it."""
+"""What the kit's tests share: a warm cluster, and submissions made of the reference and a few lines that replace it."""
 
 from __future__ import annotations
 

@@ -14,7 +14,11 @@ from autograder.report.write import write_atomically
 
 TOP = "parallelism-assignment"
 FOLDERS = ("assignment", "autograder", "handout")
-FILES = ("Makefile", "README.md", "constraints.txt", "pyproject.toml")
+FILES = ("LICENSE", "Makefile", "README.md", "constraints.txt", "pyproject.toml")
+# What students read first is a page of their own: the repository's is for who teaches, or changes the kit.
+STUDENTS_README = "assignment/student-readme.md"
+# Of the folders, what is for who changes the assignment alone.
+LEFT_OUT = ("autograder/authoring", STUDENTS_README)
 
 # Outside of the handout a line may be like one of a solution by chance; so many in a row are a copy.
 _RUN = 3
@@ -31,7 +35,7 @@ def release(root: Path, out: Path) -> list[str]:
     """
     _check_handout(root, load(root / "assignment" / "assignment.toml"))
     secrets = [_secret(path) for path in sorted((root / "solutions").glob("*.py"))]
-    files = {name: (root / name).read_bytes() for name in sorted(_names(root))}
+    files = {name: _source(root, name).read_bytes() for name in sorted(_names(root))}
     content = _packed(files)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         names = archive.namelist()
@@ -52,18 +56,24 @@ def _check_handout(root: Path, assignment: Assignment) -> None:
         raise ReleaseError("handout/ is not what the solutions give: run make handout first")
 
 
+def _source(root: Path, name: str) -> Path:
+    """The file of the repository that is called `name` in the archive."""
+    return root / (STUDENTS_README if name == "README.md" else name)
+
+
 def _names(root: Path) -> Iterator[str]:
-    """What goes in, relative to the root: named files, and named folders without what tools leave behind in them."""
-    missing = [name for name in FILES if not (root / name).is_file()]
+    """What goes in, relative to the top: named files, and named folders without what tools leave behind in them."""
+    missing = [path for path in (_source(root, name) for name in FILES) if not path.is_file()]
     if missing:
-        raise ReleaseError(f"{', '.join(missing)} is missing")
+        raise ReleaseError(f"{', '.join(path.relative_to(root).as_posix() for path in missing)} is missing")
     yield from FILES
     for folder in FOLDERS:
         for path in (root / folder).rglob("*"):
             inside = path.relative_to(root)
             if any(part.startswith(".") or part == "__pycache__" for part in inside.parts) or path.suffix == ".pyc":
                 continue
-            if path.is_file() and not path.is_symlink():
+            left_out = any(inside.is_relative_to(name) for name in LEFT_OUT)
+            if path.is_file() and not path.is_symlink() and not left_out:
                 yield inside.as_posix()
 
 

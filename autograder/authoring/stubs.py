@@ -119,9 +119,8 @@ def _owners(tree: ast.AST, block: Block) -> list[ast.ClassDef | ast.FunctionDef 
     before = [node for node in children if node.lineno < block.begin and node.col_offset < len(block.indent)]
     if not before:
         return []
-    inner = _owners(before[-1], block)
-    named = isinstance(before[-1], ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-    return [before[-1], *inner] if named else inner
+    last, inner = before[-1], _owners(before[-1], block)
+    return [last, *inner] if isinstance(last, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) else inner
 
 
 def _raise(indent: str, module: str, names: list[str], tasks: Collection[str]) -> list[str]:

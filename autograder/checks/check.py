@@ -22,14 +22,14 @@ Drawing = Callable[[str, int], Drawn]
 class Check(msgspec.Struct, frozen=True, kw_only=True):
     """One check: what must hold (`title`), on which examples (`strategies`, by world size), and who says so (`judge`).
 
-    There is one strategy, or one for each kind of examples that every grading has to try.
-    `judge` sees only outcomes in which every rank returned; everything else has failed before. `backends` are what
-    an example is run on, one after the other: the simulated cluster ("sim"), and the one that is graded on ("real").
-    `weight` is what one example takes, where an ordinary one takes 1: the search for a smaller failure tries fewer of
-    heavy ones. `needs_messages`: ranks cannot be right without what others have sent, so that a passed example is tried
-    with zeroed payloads, too. `spent` tells in words, by rank, what an example took, where that is what the check is
-    about: the reference's figures are shown beside the submission's. `compare` holds a passed example on the real backend
-    against the reference's, run right after it: figures to tell, and what is wrong.
+    There is one strategy, or one for each kind of examples that every grading has to try. `judge` sees only outcomes in
+    which every rank returned; everything else has failed before. `backends` are what an example is run on, one after
+    the other: the simulated cluster ("sim"), and the one that is graded on ("real"). `weight` is what one example
+    takes, where an ordinary one takes 1: the search for a smaller failure tries fewer of heavy ones. `needs_messages`:
+    ranks cannot be right without what others have sent, so that a passed example is tried with zeroed payloads, too.
+    `spent` tells in words, by rank, what an example took, where that is what the check is about: the reference's
+    figures are shown beside the submission's. `compare` holds a passed example on the real backend against the
+    reference's, run right after it: figures to tell, and what is wrong.
     """
 
     id: str
@@ -68,9 +68,10 @@ class Checks:
         spent: Spent | None = None,
         compare: Comparison | None = None,
     ) -> Callable[[Drawing], Drawing]:
-        """Makes checks `problem.task.name` of `drawing(task, world_size)`; its docstring is the title, `{task}` filled in.
+        """Makes checks `problem.task.name` of `drawing(task, world_size)`.
 
-        It returns a strategy, or a list of them: examples of each are in every grading.
+        Its docstring is the title, `{task}` filled in. It returns a strategy, or a list of them: examples of each are
+        in every grading.
         """
 
         def decorate(drawing: Drawing) -> Drawing:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
 import torch
 
+from autograder.checks.expected import bits
+from autograder.checks.finding import RankView
 from autograder.checks.show import show, show_dtype
 from autograder.cluster.outcome import RankOutcome
 
@@ -51,3 +53,20 @@ def side_by_side(rank: RankOutcome, name: str, expected: Expectation, around: in
     """Got and expected, shown around the same element."""
     got: Mapping[str, torch.Tensor] = rank.tensors
     return (show(got[name], around) if name in got else "nothing"), show(expected.tensor(), around)
+
+
+def out_of_step(ranks: Sequence[RankOutcome], name: str) -> tuple[RankView, ...]:
+    """The first two ranks whose tensors of that name, alike in shape and dtype, differ in any bit; none if all agree.
+
+    Each is shown where they differ first.
+    """
+    first = ranks[0]
+    for other in ranks[1:]:
+        differing = np.flatnonzero(bits(first.tensors[name]) != bits(other.tensors[name]))
+        if differing.size:
+            at = int(differing[0])
+            return tuple(
+                RankView(rank=r.rank, got=f"element {at} is {r.tensors[name].reshape(-1)[at].item()!r}", wrong=True)
+                for r in (first, other)
+            )
+    return ()

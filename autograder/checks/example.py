@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 import torch
 
 from autograder.cluster.simulated import SimulationConfig
+from autograder.protocol.request import Request
 
 
 class Call(msgspec.Struct, frozen=True):
-    """What each rank is asked: the driver's function, its arguments in JSON and its tensors, all by rank.
+    """What each rank is asked: a function of the problem's rank.py, its arguments and its tensors, all by rank.
 
     `config` is what it is simulated on, where it is.
     """
 
-    driver: str
-    arguments: tuple[dict[str, Any], ...]
+    function: str
+    arguments: tuple[msgspec.Struct, ...]
     tensors: tuple[dict[str, torch.Tensor], ...]
     config: SimulationConfig = SimulationConfig()
+
+    def requests(self, problem: str, allowed: tuple[str, ...] = (), refused: tuple[str, ...] = ()) -> list[Request]:
+        """The same as messages, by rank."""
+        raw = [msgspec.Raw(msgspec.json.encode(arguments)) for arguments in self.arguments]
+        return [Request(problem, self.function, arguments, allowed, refused) for arguments in raw]
 
 
 class Description(msgspec.Struct, frozen=True):

@@ -7,7 +7,7 @@ import torch
 
 
 class Expected:
-    """What a tensor must hold: bit for bit (`bound` is None), or within `bound` of the float64 `values`, element-wise."""
+    """What a tensor must hold: bit for bit (`bound` is None), or within `bound` of `values` (float64), element-wise."""
 
     def __init__(self, values: np.ndarray, dtype: torch.dtype, bound: np.ndarray | None = None) -> None:
         self.values, self.dtype, self.bound = values, dtype, bound
@@ -16,10 +16,12 @@ class Expected:
         """Which elements are wrong; `got` has the right shape and dtype."""
         if self.bound is None:
             ours, theirs = np.ascontiguousarray(self.values), np.ascontiguousarray(bits(got))
-            return np.not_equal(ours, theirs).reshape(ours.shape)
+            wrong: np.ndarray = np.not_equal(ours, theirs).reshape(ours.shape)
+            return wrong
         values = got.double().numpy()
         with np.errstate(invalid="ignore"):
-            return ~(np.abs(values - self.values) <= self.bound)
+            outside: np.ndarray = ~(np.abs(values - self.values) <= self.bound)
+        return outside
 
     def tensor(self) -> torch.Tensor:
         """The expected values as a tensor of the expected dtype, to be shown."""

@@ -1,4 +1,4 @@
-"""Reads what a rank hands back besides tensors. A rank is not to be trusted: whatever is no reply of rank.py's is refused.
+"""Reads what a rank hands back besides tensors; a rank is not to be trusted: what is no reply of rank.py's is refused.
 
 reply = read(rank, Trained, begun=2, seconds=2)
 """
@@ -10,23 +10,24 @@ from typing import TypeVar
 import msgspec
 
 from autograder.cluster.outcome import RankOutcome
+from autograder.protocol.reply import NOTHING
 
-Said = TypeVar("Said", bound=msgspec.Struct)
+Replied = TypeVar("Replied", bound=msgspec.Struct)
 
 
 class Unreadable(Exception):
-    """A rank said what no driver says."""
+    """A rank answered what no rank.py answers."""
 
     def __init__(self, rank: RankOutcome) -> None:
         super().__init__(f"rank {rank.rank}'s reply is none that the grader's own code makes")
 
 
-def read(rank: RankOutcome, kind: type[Said], **lengths: int) -> Said:
-    """What the rank said; raises Unreadable unless it is a `kind` whose lists are as long as given, by name."""
+def read(rank: RankOutcome, kind: type[Replied], **lengths: int) -> Replied:
+    """What the rank answered; raises Unreadable unless it is a `kind` whose lists are as long as given, by name."""
     try:
-        words = msgspec.convert(rank.value, kind)
-    except msgspec.ValidationError:
+        reply = msgspec.json.decode(rank.reply.value if rank.reply else NOTHING, type=kind)
+    except (msgspec.MsgspecError, RecursionError):
         raise Unreadable(rank) from None
-    if any(len(getattr(words, name)) != length for name, length in lengths.items()):
+    if any(len(getattr(reply, name)) != length for name, length in lengths.items()):
         raise Unreadable(rank)
-    return words
+    return reply

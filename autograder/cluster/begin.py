@@ -1,4 +1,4 @@
-"""The zygote's first steps. Importing torch takes seconds, in which nobody listens to the grader: should it end, so does this."""
+"""The zygote's first steps: should the grader end in the seconds that importing torch takes, so does this."""
 
 from __future__ import annotations
 

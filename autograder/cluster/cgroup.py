@@ -36,10 +36,8 @@ def _unified(parent: Path) -> bool:
     return False
 
 
-def make(group: Path | None, most: int) -> bool:
+def make(group: Path, most: int) -> bool:
     """Makes the group for so many processes and threads, if it can be made."""
-    if group is None:
-        return False
     try:
         if _unified(group.parent):
             (group.parent / "cgroup.subtree_control").write_text("+pids")

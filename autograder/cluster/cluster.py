@@ -25,16 +25,14 @@ FDS_A_MESSAGE = 200  # the kernel takes 253
 class Cluster:
     """Ranks for one grading or many; a context manager that leaves no process and no file behind.
 
-    `launched` is what `start` has launched already, which may still be importing torch; else it is launched when needed.
+    `launched` is what `start` has launched already, which may still be importing torch; else it is launched when
+    needed.
     """
 
     def __init__(self, start: launch.Start, launched: tuple[launch.Home, launch.Zygote] | None = None) -> None:
         self.start = start
-        self._home: launch.Home | None = None
-        self._zygote: launch.Zygote | None = None
-        if launched is not None:
-            self._home = launched[0]
-            self._take(launched[1])
+        self._home = launched[0] if launched else None
+        self._line = _Line(launched[1]) if launched else None
         self._groups: dict[tuple[Path, str, int], RankGroup] = {}
 
     def __enter__(self) -> Cluster:
@@ -46,9 +44,7 @@ class Cluster:
     @property
     def home(self) -> Path:
         """A folder that is gone when the cluster is, however the grader ended."""
-        if self._home is None:
-            self._home = launch.Home()
-        return self._home.path
+        return self._made_home().path
 
     @property
     def isolated(self) -> bool:
@@ -83,14 +79,11 @@ class Cluster:
             group.forget()
 
     def _order(self, do: str, fds: list[int] | None = None, **arguments: Any) -> Any:
-        """One command to the zygote, and its answer; raises ZygoteGone if there is none. The next one finds a new zygote."""
-        if self._zygote is None:
-            assert self.home and self._home
-            self._take(self.start.zygote(self._home))
+        """One command to the zygote, and its answer; raises ZygoteGone if there is none: the next finds a new one."""
+        if self._line is None:
+            self._line = _Line(self.start.zygote(self._made_home()))
         try:
-            if not self._ready:
-                self._ready = self._heard() == "ready"
-            answer = self._ask(json.dumps({"do": do, **arguments}).encode() + b"\n", fds or [])
+            answer = self._line.order({"do": do, **arguments}, fds or [])
         except (OSError, ValueError) as error:
             self._bury()
             raise ZygoteGone(f"the process that starts ranks is gone ({type(error).__name__})") from None
@@ -98,36 +91,53 @@ class Cluster:
             self._forget_all()
         return answer
 
-    def _take(self, zygote: launch.Zygote) -> None:
-        self._zygote, self._answers, self._ready = zygote, zygote.command.makefile("r"), False
+    def _made_home(self) -> launch.Home:
+        if self._home is None:
+            self._home = launch.Home()
+        return self._home
 
-    def _ask(self, line: bytes, fds: list[int]) -> Any:
-        command = self._zygote.command
+    def _bury(self) -> None:
+        """Ends the zygote, if it has not ended, or been ended by a submission, already; its ranks end with it."""
+        if self._line is not None:
+            self._line.end()
+            self._line = None
+        self._forget_all()
+
+
+class _Line:
+    """The line to a zygote: an answer for each order."""
+
+    def __init__(self, zygote: launch.Zygote) -> None:
+        self.zygote = zygote
+        self._answers, self._ready = zygote.command.makefile("r"), False
+
+    def order(self, order: dict[str, Any], fds: list[int]) -> Any:
+        """The answer to an order; raises OSError or ValueError if there is none that makes sense."""
+        if not self._ready:
+            self._ready = self._heard() == "ready"
+        line = json.dumps(order).encode() + b"\n"
         while len(fds) > FDS_A_MESSAGE:
-            socket.send_fds(command, [b" "], fds[:FDS_A_MESSAGE])
+            socket.send_fds(self.zygote.command, [b" "], fds[:FDS_A_MESSAGE])
             fds = fds[FDS_A_MESSAGE:]
-        socket.send_fds(command, [line], fds)
+        socket.send_fds(self.zygote.command, [line], fds)
         return self._heard()
 
+    def end(self) -> None:
+        """Hangs up, and ends the zygote."""
+        self._answers.close()
+        self.zygote.end()
+
     def _heard(self) -> Any:
-        """What the zygote says next; a submission that stops it by a signal, for it cannot block that, stops it in vain."""
+        """What the zygote says next; it is woken should a submission stop it by a signal, which it cannot block."""
         end, silence, woken = time.monotonic() + launch.ANSWER_SECONDS, LOOK_SECONDS, 0
         poll = select.poll()  # select itself takes no descriptor over 1023
-        poll.register(self._zygote.command, select.POLLIN)
+        poll.register(self.zygote.command, select.POLLIN)
         while not poll.poll(1000 * silence):
-            if process.wake(self._zygote.process.pid, sandbox.WRAPPERS):
+            if process.wake(self.zygote.process.pid, sandbox.WRAPPERS):
                 woken += 1
             else:
                 silence = min(2 * silence, LONGEST_LOOK)
             if woken > MOST_WOKEN or time.monotonic() > end:
-                self._zygote.process.kill()  # it would not hear that it is to end
+                self.zygote.process.kill()  # it would not hear that it is to end
                 raise TimeoutError
         return json.loads(self._answers.readline(LONGEST_ANSWER))
-
-    def _bury(self) -> None:
-        """Ends the zygote, if it has not ended, or been ended by a submission, already; its ranks end with it."""
-        if self._zygote is not None:
-            self._answers.close()
-            self._zygote.end()
-            self._zygote = None
-        self._forget_all()

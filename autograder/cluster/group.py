@@ -145,13 +145,14 @@ class RankGroup:
         for rank, control in enumerate(self._controls):
             self._selector.register(control, selectors.EVENT_READ, rank)
         handed = [theirs for _, theirs in pairs]
-        fabric = []
+        fabric: list[socket.socket] = []
         if self.backend == "sim":
             self._fabric = SimulatedFabric(self.world_size, self._limits.sent_bytes)
             fabric = self._fabric.sockets()
             self._selector.register(self._fabric, selectors.EVENT_READ, SWITCH)
         self._alive = True
-        fds = [end.fileno() for end in (self._files[0], *handed, *self._outputs, *self._stacks, *fabric)]
+        ends: list[IO[bytes] | socket.socket] = [self._files[0], *handed, *self._outputs, *self._stacks, *fabric]
+        fds = [end.fileno() for end in ends]
         try:
             self._order("start", group=self._id, specs=[self._spec(rank) for rank in range(self.world_size)], fds=fds)
         finally:
@@ -188,7 +189,7 @@ class RankGroup:
             events = self._selector.select(TICK)
             quiet = quiet and not events
             for key, _ in events:
-                if key.data == SWITCH:
+                if self._fabric is not None and key.data == SWITCH:
                     self._fabric.on_ready()
                 elif key.data not in ends and (end := self._read(key.data, inboxes[key.data])) is not None:
                     ends[key.data] = end
@@ -200,7 +201,7 @@ class RankGroup:
                 next_look, quiet = time.monotonic() + TICK, True
         ranks = tuple(ends[rank] for rank in range(self.world_size))
         if self._fabric is not None:
-            return self._simulated(ranks)
+            return _as_simulated(ranks, self._fabric)
         done = all(rank.status == "returned" for rank in ranks)
         return Outcome(ranks=ranks, leftovers=leftovers(ranks) if done else ())
 
@@ -212,12 +213,6 @@ class RankGroup:
             else:
                 self._fabric.finished(end.rank)
 
-    def _simulated(self, ranks: tuple[RankOutcome, ...]) -> Outcome:
-        """The outcome as the switch saw it."""
-        seen = self._fabric.operations()
-        ranks = tuple(msgspec.structs.replace(rank, observed=seen[rank.rank]) for rank in ranks)
-        return Outcome(ranks=ranks, verdict=self._fabric.verdict, seconds=self._fabric.seconds())
-
     def _read(self, rank: int, inbox: Inbox) -> RankOutcome | None:
         try:
             frame = inbox.read()
@@ -225,7 +220,7 @@ class RankGroup:
                 return None
             reply, tensors = messages.decode(*frame, Reply)
         except EOFError:
-            return RankOutcome(rank=rank, end=End.DIED, **self._rank_status(rank), exit_status=self._exit_status(rank))
+            return self._silent(rank, End.DIED, exit_status=self._exit_status(rank))
         except MalformedMessage as error:
             return RankOutcome(rank=rank, end=End.MALFORMED, detail=str(error), output=self._output(rank))
         output = "" if reply.status == "returned" else self._output(rank)
@@ -245,7 +240,7 @@ class RankGroup:
         time.sleep(TICK)
         for rank, end in verdict.items():
             detail = f"more than {self._limits.processes} processes" if end is End.EXCEEDED else ""
-            ends[rank] = RankOutcome(rank=rank, end=end, detail=detail, **self._rank_status(rank))
+            ends[rank] = self._silent(rank, end, detail=detail)
 
     def _samples(self) -> list[Sample]:
         """The zygote's word on every rank; a zygote that says anything else is not obeyed by the grader alone."""
@@ -267,8 +262,17 @@ class RankGroup:
             time.sleep(TICK)
         return None
 
-    def _rank_status(self, rank: int) -> dict[str, Any]:
-        return {"doing": self._board.read()[rank], "stack": self._stack(rank), "output": self._output(rank)}
+    def _silent(self, rank: int, end: End, detail: str = "", exit_status: int | None = None) -> RankOutcome:
+        """What is known of a rank that has not replied."""
+        return RankOutcome(
+            rank=rank,
+            end=end,
+            detail=detail,
+            exit_status=exit_status,
+            activity=self._board.read()[rank],
+            stack=self._stack(rank),
+            output=self._output(rank),
+        )
 
     def _stack(self, rank: int) -> tuple[SourceLine, ...]:
         """The submission's lines in what faulthandler wrote, outermost first."""
@@ -284,6 +288,13 @@ class RankGroup:
 
 
 _NUMBERS = itertools.count()
+
+
+def _as_simulated(ranks: Sequence[RankOutcome], fabric: SimulatedFabric) -> Outcome:
+    """The outcome as the switch saw it."""
+    seen = fabric.operations()
+    ranks = tuple(msgspec.structs.replace(rank, observed=seen[rank.rank]) for rank in ranks)
+    return Outcome(ranks=ranks, verdict=fabric.verdict, seconds=fabric.seconds())
 
 
 def _unnamed_file(folder: Path) -> IO[bytes]:

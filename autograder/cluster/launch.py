@@ -1,4 +1,4 @@
-"""Starts the zygote. Imports nothing heavy, so that the zygote is importing torch before the grader itself has begun to."""
+"""Starts the zygote. Imports nothing heavy, so that the zygote imports torch before the grader itself has begun to."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from autograder.cluster import cgroup, sandbox
 from autograder.protocol.limits import Limits
@@ -19,11 +20,20 @@ METHOD = "spawn" if sys.platform == "darwin" else "fork"
 KEPT = ("PATH", "LANG", "LC_ALL", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH")
 ANSWER_SECONDS = 600.0  # however loaded the machine
 END_SECONDS = 10.0
-# Waits for the end of everybody who holds the other end of its input, then removes the folder, and the control group, which
-# is there for a moment longer than its last process.
+# Waits for the end of everybody who holds the other end of its input, then removes the folder, and the control group,
+# which is there for a moment longer than its last process.
 SWEEP = (
     """cat >/dev/null; rm -rf -- "$0"; for _ in 1 2 3 4 5; do test -d "$1" || break; rmdir "$1" || sleep 0.1; done"""
 )
+
+
+class Process(Protocol):
+    """What is needed of a subprocess.Popen."""
+
+    pid: int
+
+    def wait(self, timeout: float | None = None) -> int: ...
+    def kill(self) -> None: ...
 
 
 class NoSandbox(Exception):
@@ -33,8 +43,8 @@ class NoSandbox(Exception):
 class Home:
     """A temporary folder of the grader's, gone when the grader and its zygotes are, however they ended.
 
-    `submissions` is for what is graded, `ranks` for what ranks that are not isolated write, `files` for the grader's own.
-    `group` is where a control group for its sandboxes would be.
+    `submissions` is for what is graded, `ranks` for what ranks that are not isolated write, `files` for the grader's
+    own. `group` is where a control group for its sandboxes would be.
     """
 
     def __init__(self) -> None:
@@ -56,9 +66,9 @@ class Home:
 
 @dataclass
 class Zygote:
-    """A zygote that is coming up: its process (the sandbox's, if there is one), and the socket that it takes commands from."""
+    """A zygote that is coming up: its process (the sandbox's, if there is one), and the socket for its commands."""
 
-    process: subprocess.Popen[bytes]
+    process: Process
     command: socket.socket
 
     def end(self) -> None:
@@ -67,7 +77,7 @@ class Zygote:
         _await_end(self.process)
 
 
-def _await_end(process: subprocess.Popen[bytes]) -> None:
+def _await_end(process: Process) -> None:
     """Waits for a process that is about to end, and kills it if it does not."""
     try:
         process.wait(END_SECONDS)
@@ -103,20 +113,20 @@ class Start:
         argv = [sys.executable, "-P", "-m", "autograder.cluster.begin", *map(str, fds), self.method, scratch, self.tier]
         if self.isolated:
             argv = sandbox.command(argv, self.limits, [str(home.path / "submissions")], self.gpus)
-            if cgroup.make(home.group, sandbox.TASKS):
+            if home.group is not None and cgroup.make(home.group, sandbox.TASKS):
                 argv = cgroup.entering(home.group, argv)
         with theirs:
             process = subprocess.Popen(
                 argv,
                 pass_fds=fds,
-                env=self._environment(scratch),
+                env=self.environment(scratch),
                 cwd="/" if self.isolated else scratch,
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
             )
         return Zygote(process, ours)
 
-    def _environment(self, scratch: str) -> dict[str, str]:
+    def environment(self, scratch: str) -> dict[str, str]:
         """What ranks see of the environment: nothing of the grader's own."""
         return {
             **{name: os.environ[name] for name in KEPT if name in os.environ},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-from typing import Any
 
 import msgspec
 import torch
@@ -27,7 +26,7 @@ class End(enum.StrEnum):
 
 
 class RankOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """One rank's end. `doing` and `stack` (innermost line last) say where it was if it did not reply.
+    """One rank's end. `activity` and `stack` (innermost line last) say where it was if it did not reply.
 
     `observed` are its operations as the simulated switch saw them, which counts for more than its own record;
     `device` is the type of device that its tensors have to be on.
@@ -67,8 +66,9 @@ class RankOutcome(msgspec.Struct, frozen=True, kw_only=True):
         return self.reply.operations if self.reply else ()
 
     @property
-    def value(self) -> Any:
-        return self.reply.value if self.reply else None
+    def missing(self) -> str:
+        """What the submission does not have; "" if nothing is missed."""
+        return self.reply.missing if self.reply else ""
 
 
 class Leftover(msgspec.Struct, frozen=True):
@@ -96,10 +96,6 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     def returned(self) -> bool:
         """Every rank came back from the student's function, and no message is left over."""
         return self.verdict is None and not self.leftovers and all(r.status == "returned" for r in self.ranks)
-
-    @property
-    def refused(self) -> tuple[str, ...]:
-        return tuple(text for rank in self.ranks if rank.reply for text in rank.reply.refused)
 
 
 def leftovers(ranks: tuple[RankOutcome, ...]) -> tuple[Leftover, ...]:

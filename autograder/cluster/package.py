@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import linecache
 import sys
 import traceback
 import types
@@ -43,10 +42,11 @@ class Package:
 
     def function(self, module: str, name: str) -> Callable[..., Any]:
         """The submission's function or class; raises Missing or Unimportable."""
-        found = getattr(self._module(module), name, None)
+        found: Callable[..., Any] | None = getattr(self._module(module), name, None)
         if not callable(found):
             raise Missing(f"{module}.py defines no {name}")
-        return found
+        function: Callable[..., Any] = found
+        return function
 
     def _module(self, name: str) -> types.ModuleType:
         if not (self.folder / f"{name}.py").is_file():
@@ -64,9 +64,6 @@ class Package:
         if isinstance(error, SyntaxError) and error.filename and self._owns(error.filename):
             lines.append(SourceLine(self._short(error.filename), error.lineno or 0, "", (error.text or "").strip()))
         return Raised(type(error).__name__, _text(error), tuple(lines[-12:]))
-
-    def line(self, file: str, number: int, function: str) -> SourceLine:
-        return SourceLine(self._short(file), number, function, linecache.getline(file, number).strip()[:200])
 
     def _line(self, frame: traceback.FrameSummary) -> SourceLine:
         return SourceLine(self._short(frame.filename), frame.lineno or 0, frame.name, (frame.line or "").strip()[:200])
@@ -88,7 +85,7 @@ def _text(error: BaseException) -> str:
 
 
 def is_stub(error: BaseException) -> bool:
-    """Whether a line of the handout raised it to say that nothing is there yet; torch raises NotImplementedError too."""
+    """Whether a line of the handout raised it to say that nothing is there yet, not torch, which raises the same."""
     if not isinstance(error, NotImplementedError):
         return False
     frames = traceback.extract_tb(error.__traceback__)

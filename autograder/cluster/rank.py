@@ -1,4 +1,4 @@
-"""One rank: answers the grader's requests by running drivers on the submission's functions, until the grader hangs up.
+"""One rank: answers the grader's requests by running a problem's rank.py, until the grader hangs up.
 
 This is where student code runs. Nothing in here is trusted by the grader.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import functools
 import importlib
 import mmap
 import os
@@ -14,6 +15,8 @@ import resource
 import signal
 import socket
 import sys
+import typing
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +24,7 @@ from typing import Any, NamedTuple
 import msgspec
 import torch
 import torch.distributed as dist
+from torch._C._distributed_c10d import FileStore
 
 from autograder.cluster.package import Missing, Package, Unimportable, is_stub
 from autograder.fabric import callsite
@@ -29,7 +33,7 @@ from autograder.fabric.recorder import Recorder
 from autograder.fabric.refusals import Refusals
 from autograder.protocol import messages
 from autograder.protocol.limits import Limits
-from autograder.protocol.reply import Raised, Reply, TensorFacts
+from autograder.protocol.reply import NOTHING, Raised, Reply, TensorFacts
 from autograder.protocol.request import Request
 from autograder.protocol.status_board import Slot, size
 from autograder.simulator import rank_side
@@ -54,15 +58,19 @@ class Files(NamedTuple):
     stack: int
 
 
+# What a function of rank.py answers: one of the problem's structs, and tensors by name (or what a student gave
+# instead).
+Answer = tuple[msgspec.Struct | None, dict[str, Any]]
+
+
 class Context:
-    """What a driver works with: this rank's place in the world, its own inputs, and the student's functions."""
+    """What a function of rank.py works with: the rank's place in the world, its inputs, the student's functions."""
 
     def __init__(self, spec: Spec, package: Package, device: torch.device, recorder: Recorder) -> None:
         self.rank, self.world_size, self.device = spec.rank, spec.world_size, device
         self._package, self._recorder = package, recorder
         self._groups: dict[tuple[int, ...], Any] = {}
         self.problem = ""
-        self.arguments: dict[str, Any] = {}
         self.tensors: dict[str, torch.Tensor] = {}
 
     def student(self, name: str) -> Any:
@@ -82,6 +90,9 @@ class Context:
         return self._groups[tuple(ranks)]
 
 
+Function = Callable[[Context, Any], Answer]
+
+
 def main(spec: Spec, control: socket.socket, files: Files, fabric: socket.socket | None = None) -> None:
     """Runs a rank to its end; returns when the grader hangs up."""
     _confine(spec, files)
@@ -92,7 +103,7 @@ def main(spec: Spec, control: socket.socket, files: Files, fabric: socket.socket
     else:
         simulation = Simulation(fabric, spec)
         recorder = Recorder(slot, simulation.clock)
-    store = dist.FileStore(os.path.join(spec.scratch, "rendezvous"), spec.world_size)
+    store = FileStore(os.path.join(spec.scratch, "rendezvous"), spec.world_size)
     store.set_timeout(timedelta(minutes=10))
     device = join(spec.backend, store, spec.rank, spec.world_size, recorder, rank_side.create_group)
     context = Context(spec, Package(Path(spec.folder)), device, recorder)
@@ -163,25 +174,52 @@ def _answer(
     request: Request, tensors: dict[str, torch.Tensor], context: Context, recorder: Recorder
 ) -> tuple[Reply, dict[str, torch.Tensor]]:
     """Runs one example; whatever the student's code raises becomes a reply."""
-    context.problem, context.arguments, context.tensors = request.problem, request.arguments, tensors
-    driver = getattr(importlib.import_module(f"autograder.problems.{request.problem}.rank"), request.driver)
+    context.problem, context.tensors = request.problem, tensors
+    function, kind = _function(request.problem, request.function)
+    arguments = msgspec.json.decode(request.arguments, type=kind)
     recorder.begin(request.allowed)
-    value, results, raised = None, {}, None
+    value, missing, raised = NOTHING, "", None
+    results: dict[str, Any] = {}
     try:
-        value, results = driver(context)
+        answer, results = function(context, arguments)
+        value = _raw(answer)
         if context.device.type == "cuda":
             torch.cuda.synchronize(context.device)
         status = "returned"
     except Missing as error:
-        status, value = "missing", str(error)
+        status, missing = "missing", str(error)
     except Unimportable as error:
-        status, raised = "unimportable", context._package.raised(error.__cause__)
+        status, raised = "unimportable", context._package.raised(error.__cause__ or error)
+    except Unsendable as error:
+        status, raised, results = "raised", _unsendable(error.__cause__ or error), {}
     except BaseException as error:
         raised = context._package.raised(error)
         status = "not_attempted" if is_stub(error) else "raised"
     facts = {name: TensorFacts(_type_name(result), _device_type(result)) for name, result in results.items()}
-    reply = Reply(status, value, raised, refused=tuple(recorder.refused), tensors=facts)
+    reply = Reply(status, value, missing, raised, refused=tuple(recorder.refused), tensors=facts)
     return reply, {name: result for name, result in results.items() if facts[name].type == "torch.Tensor"}
+
+
+@functools.cache
+def _function(problem: str, name: str) -> tuple[Function, type[msgspec.Struct]]:
+    """A function of a problem's rank.py, and the struct that it takes."""
+    function = getattr(importlib.import_module(f"autograder.problems.{problem}.rank"), name)
+    return function, typing.get_type_hints(function)["arguments"]
+
+
+class Unsendable(Exception):
+    """What a student's function handed back has no form in a message; `__cause__` says why."""
+
+
+def _raw(value: msgspec.Struct | None) -> msgspec.Raw:
+    try:
+        return msgspec.Raw(msgspec.json.encode(value))
+    except Exception as error:
+        raise Unsendable from error
+
+
+def _unsendable(error: BaseException) -> Raised:
+    return Raised(type(error).__name__, f"what came back cannot be sent to the grader: {error}")
 
 
 def _frame(reply: Reply, results: dict[str, torch.Tensor]) -> bytes:
@@ -189,8 +227,9 @@ def _frame(reply: Reply, results: dict[str, torch.Tensor]) -> bytes:
     try:
         return messages.encode(reply, results)
     except Exception as error:
-        raised = Raised(type(error).__name__, f"what came back cannot be sent to the grader: {error}")
-        return messages.encode(Reply("raised", raised=raised, operations=reply.operations, refused=reply.refused), {})
+        return messages.encode(
+            Reply("raised", raised=_unsendable(error), operations=reply.operations, refused=reply.refused), {}
+        )
 
 
 def _type_name(value: Any) -> str:

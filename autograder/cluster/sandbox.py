@@ -26,7 +26,7 @@ INSTALL = "Install it (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf insta
 RANK_SIDE = (
     "__init__.py",
     *("cluster", "fabric", "protocol", "simulator", "system"),
-    *("problems/__init__.py", "problems/*/__init__.py", "problems/*/rank.py", "problems/*/replies.py"),
+    *("problems/__init__.py", "problems/*/__init__.py", "problems/*/rank.py", "problems/*/messages.py"),
     "problems/common/rank_side",
 )
 # What the dynamic linker and the C library read.
@@ -77,11 +77,15 @@ def _files(scratch_bytes: int, readable: Sequence[str], gpus: bool) -> list[str]
         arguments += ["--size", str(scratch_bytes), "--tmpfs", folder]
     for path in SYSTEM:
         arguments += _shown(path)
-    kit = [str(path) for pattern in RANK_SIDE for path in sorted((ROOT / "autograder").glob(pattern))]
-    for path in dict.fromkeys([sys.base_prefix, sys.prefix, *kit, *readable]):
+    for path in dict.fromkeys([sys.base_prefix, sys.prefix, *map(str, kit_files()), *readable]):
         if not path.startswith("/usr/"):
             arguments += ["--ro-bind", path, path]
     return [*arguments, *(_gpus() if gpus else ()), "--remount-ro", "/"]
+
+
+def kit_files() -> list[Path]:
+    """The files and folders of the kit that ranks see."""
+    return [path for pattern in RANK_SIDE for path in sorted((ROOT / "autograder").glob(pattern))]
 
 
 def _shown(path: str) -> list[str]:
@@ -92,6 +96,6 @@ def _shown(path: str) -> list[str]:
 
 
 def _gpus() -> list[str]:
-    """What CUDA and NCCL open: the driver's devices, and the machine's layout in /sys. The driver's libraries are in /usr."""
+    """What CUDA and NCCL open: the driver's devices, and the machine's layout in /sys; its libraries are in /usr."""
     devices = [part for path in glob.glob("/dev/nvidia*") for part in ("--dev-bind", path, path)]
     return [*devices, "--ro-bind", "/sys", "/sys", "--ro-bind-try", "/usr/local/nvidia", "/usr/local/nvidia"]

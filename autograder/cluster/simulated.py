@@ -8,7 +8,6 @@ import msgspec
 
 from autograder.protocol.operation import Operation
 from autograder.simulator import topology
-from autograder.simulator.report import OperationReport
 from autograder.simulator.switch import Switch
 from autograder.simulator.verdict import Verdict
 from autograder.system.process import signal_name
@@ -17,7 +16,8 @@ from autograder.system.process import signal_name
 class SimulationConfig(msgspec.Struct, frozen=True):
     """What an example is simulated on.
 
-    `schedule` draws adversarial delays; `buffered` sends need not wait for their recv; `zeroed_payloads` messages arrive as zeros.
+    `schedule` draws adversarial delays; `buffered` sends need not wait for their recv; `zeroed_payloads` messages
+    arrive as zeros.
     """
 
     topology: str = "laptop"
@@ -75,16 +75,12 @@ class SimulatedFabric:
 
     def operations(self) -> list[tuple[Operation, ...]]:
         """What each rank did."""
-        return [tuple(map(_operation, report.operations)) for report in self._switch.report()]
+        return [report.operations for report in self._switch.report()]
 
     def close(self) -> None:
         self._switch.detach()
         for end in self._ends:
             end.close()
-
-
-def _operation(op: OperationReport) -> Operation:
-    return Operation(op.kind, op.api, op.peer, op.nbytes, 0, op.group, op.start, op.end, op.file, op.line)
 
 
 def _how(status: int | None) -> str:

@@ -1,7 +1,7 @@
 """Sees that an example will never end, by progress and not by the clock on the wall.
 
-A rank makes progress when it begins or ends an operation, or uses processor time. On a loaded machine a rank waits for a
-processor; it does not sleep then, and its time does not run.
+A rank makes progress when it begins or ends an operation, or uses processor time. On a loaded machine a rank waits for
+a processor; it does not sleep then, and its time does not run.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class Watchdog:
     ) -> dict[int, End]:
         """How the pending ranks end, if this example is beyond hope, else nothing.
 
-        `failed` says that another rank has already failed: the pending ones get little time to finish. `quiet` says that no
-        rank has wanted anything of the grader since the last look: else they may be waiting for the grader.
+        `failed` says that another rank has already failed: the pending ones get little time to finish. `quiet` says
+        that no rank has wanted anything of the grader since the last look: else they may be waiting for the grader.
         """
         now = time.monotonic()
         if now - self._began > self._limits.example_seconds:

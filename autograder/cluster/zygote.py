@@ -1,8 +1,8 @@
 """The zygote: a process that has imported torch once, and forks ranks from itself in milliseconds.
 
-It obeys the grader over one socket: start a group, sample it, signal it, kill it. It never runs student code, though that
-runs beside it, in the same sandbox if there is one: what it says is believed for telling what happened, never for credit.
-When the grader is gone, however it went, the zygote kills every rank and ends.
+It obeys the grader over one socket: start a group, sample it, signal it, kill it. It never runs student code, though
+that runs beside it, in the same sandbox if there is one: what it says is believed for telling what happened, never for
+credit. When the grader is gone, however it went, the zygote kills every rank and ends.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Zygote:
 
     def _obey(self) -> None:
         while True:
-            data, fds = b"", []
+            data, fds = b"", list[int]()
             while not data.endswith(b"\n"):
                 piece, more, _, _ = socket.recv_fds(self._command, 1 << 16, FD_LIMIT)
                 if not piece:
@@ -80,7 +80,8 @@ class Zygote:
     def do_start(self, group: int, specs: list[dict[str, Any]], fds: list[int]) -> list[int]:
         """Forks the ranks of a group.
 
-        `fds` are the board, then every rank's control socket, every rank's output, stack file, and fabric socket if any.
+        `fds` are the board, then every rank's control socket, every rank's output, stack file, and fabric socket if
+        any.
         """
         board, world_size = fds[0], len(specs)
         self._groups[group] = pids = []
@@ -94,8 +95,9 @@ class Zygote:
         return pids
 
     def do_sample(self, group: int, fds: list[int]) -> list[dict[str, Any]]:
-        """For each rank: its exit status (None while it lives), processor seconds, whether all its threads sleep; and how
-        many processes there are that no group knows.
+        """For each rank its exit status (None while it lives), processor seconds, and whether all its threads sleep.
+
+        And how many processes there are that no group knows.
         """
         orphans = len(self._orphan_processes())
         return [{**self._sample(pid), "orphans": orphans} for pid in self._groups[group]]
@@ -106,7 +108,7 @@ class Zygote:
                 os.kill(pid, number)
 
     def do_kill(self, group: int, fds: list[int]) -> str:
-        """Kills the ranks and whatever they have started, and waits until they are gone: "all" if that took every group."""
+        """Kills the ranks and all that they have started, and awaits their end; "all" if that took every group."""
         pids = self._groups.pop(group, [])
         for pid in pids:
             for kill in (os.killpg, os.kill):
@@ -149,8 +151,8 @@ class Zygote:
     def _orphan_processes(self) -> list[int]:
         """Processes that ranks have started, `MANY` at most; orphans come to this process, which is their reaper.
 
-        Also those that have ended and that nobody has waited for: enough of them would hide one that lives, and a bomb that
-        has just been killed is nothing else for a while.
+        Also those that have ended and that nobody has waited for: enough of them would hide one that lives, and a bomb
+        that has just been killed is nothing else for a while.
         """
         self._reap()
         ranks = {pid for pids in self._groups.values() for pid in pids}
@@ -226,7 +228,14 @@ def _rank_modules() -> list[str]:
 
 def main() -> None:
     """The zygote's life; `python -m autograder.cluster.begin` starts it."""
-    command, held, method, scratch, tier = int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:6]
+    run(int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:6])
+
+
+def run(command: int, held: int, method: str, scratch: str, tier: str) -> None:
+    """Imports what ranks need, then obeys.
+
+    `command` is the grader's socket, `held` what keeps its home from being swept.
+    """
     torch.set_num_threads(1)
     process.adopt_orphans()
     process.shut()  # or a rank could take its socket, and command it

@@ -1,4 +1,4 @@
-"""Compares the collectives that the ranks of a group called: they have to be the same ones, in the same order and size."""
+"""Compares the collectives that the ranks of a group called: they have to be the same, in the same order and size."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from autograder.cluster.outcome import Outcome, RankOutcome
+from autograder.protocol.operation import Operation
+from autograder.protocol.status_board import RankActivity
 
 # Of these each rank passes a size of its own.
 OWN_SIZES = ("all_to_all", "gather", "scatter")
@@ -80,15 +82,17 @@ def _counts(kind: Kind, members: list[int], calls: list[dict[Kind, dict[int, Cal
 
 
 def outside(outcome: Outcome, group_of: Callable[[int], tuple[int, ...]]) -> str:
-    """The first message to or from a rank outside of the group that a rank works in, as a sentence; "" if there is none."""
+    """The first message between a rank and one outside of its group, as a sentence; "" if there is none."""
     for rank in outcome.ranks:
         group = group_of(rank.rank)
-        for op in filter(None, (*rank.operations, rank.pending)):
+        seen: list[Operation | RankActivity] = [*rank.operations, *([rank.pending] if rank.pending else [])]
+        for op in seen:
             if op.kind in POINT_TO_POINT and op.peer >= 0 and group and op.peer not in group:
                 link = "to" if op.kind == "send" else "from"
                 return (
-                    f"rank {rank.rank}'s {op.kind} {link} rank {op.peer} ({op.file}:{op.line}) leaves the group {list(group)}: pass group, and "
-                    "number its ranks as group_src and group_dst, or translate them with dist.get_global_rank"
+                    f"rank {rank.rank}'s {op.kind} {link} rank {op.peer} ({op.file}:{op.line}) leaves the group "
+                    f"{list(group)}: pass group, and number its ranks as group_src and group_dst, or translate them "
+                    "with dist.get_global_rank"
                 )
     return ""
 

@@ -1,4 +1,4 @@
-"""Says what happened when not every rank returned: the cause first, then what each rank was activity."""
+"""Says what happened when not every rank returned: the cause first, then what each rank was doing."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _MEANINGS = (
 # What a rank raises because another one died: never the cause.
 _ECHO = re.compile(r"Connection (closed|reset) by peer|Broken pipe|peer rank|Socket closed", re.IGNORECASE)
 _ABORTED_RECV = (
-    "gloo ends the process when a message is larger than the buffer it is received into: compare the number of elements "
-    "sent with the size of the buffer, on every rank and for sizes that do not divide"
+    "gloo ends the process when a message is larger than the buffer it is received into: compare the number of "
+    "elements sent with the size of the buffer, on every rank and for sizes that do not divide"
 )
 
 
 def diagnose(outcome: Outcome, function: str) -> Finding | None:
-    """The status and the story of an example that did not end with every rank returning; None if it did."""
+    """The status and the words for an example that did not end with every rank returning; None if it did."""
     for look in (
         _zygote_died,
         _exceeded,
@@ -90,7 +90,7 @@ def _no_function(outcome: Outcome, function: str) -> Finding | None:
     rank = _first(outcome, "missing")
     if rank:
         return Finding(
-            Status.FAILED, Mismatch(headline=str(rank.value), hints=("it was there in the handout: put it back",))
+            Status.FAILED, Mismatch(headline=rank.missing, hints=("it was there in the handout: put it back",))
         )
     rank = _first(outcome, "unimportable")
     if rank and rank.reply and rank.reply.raised:
@@ -159,14 +159,15 @@ def _malformed(outcome: Outcome, function: str) -> Finding | None:
 
 def _cause(outcome: Outcome) -> RankOutcome | None:
     """The first rank that raised on its own account."""
-    raised = [rank for rank in outcome.ranks if rank.status == "raised" and rank.reply and rank.reply.raised]
-    own = [rank for rank in raised if not _is_echo(rank, outcome)]
-    return next(iter(own), None)
+    for rank in outcome.ranks:
+        raised = rank.reply.raised if rank.reply else None
+        if rank.status == "raised" and raised is not None and not _is_echo(raised, outcome):
+            return rank
+    return None
 
 
-def _is_echo(rank: RankOutcome, outcome: Outcome) -> bool:
-    """Whether the rank raised only because of what had gone wrong elsewhere."""
-    raised = rank.reply.raised
+def _is_echo(raised: Raised, outcome: Outcome) -> bool:
+    """Whether this was raised only because of what had gone wrong elsewhere."""
     return bool(_ECHO.search(raised.text)) or (outcome.verdict is not None and raised.type == SimulationError.__name__)
 
 

@@ -1,4 +1,4 @@
-"""Where the ranks of an example were when it ended, in words: who waits for whom, what each one was activity, and at which line."""
+"""Where the ranks of an example were when it ended, in words: who waits for whom, who does what, and at which line."""
 
 from __future__ import annotations
 
@@ -19,16 +19,20 @@ def who_waits(stuck: list[RankOutcome], outcome: Outcome) -> str:
     for rank, pending in waits.items():
         peer = pending.peer
         if 0 <= peer < len(outcome.ranks) and outcome.ranks[peer].end is not End.STUCK:
-            return f"rank {rank} waits in {operation(pending)} for ever: rank {peer} has already returned"
+            return f"{_blocked(rank, pending)}: rank {peer} has already returned"
         members = pending.members if peer < 0 else ()
         gone = next((r.rank for r in outcome.ranks if r.rank in members and r.status == "returned"), None)
         if gone is not None:
-            return f"rank {rank} waits in {operation(pending)} for ever: rank {gone} has already returned"
+            return f"{_blocked(rank, pending)}: rank {gone} has already returned"
     asleep = next((rank for rank in stuck if rank.rank not in waits), None)
     if asleep is not None:
         return f"rank {asleep.rank} never came back: it sleeps outside of any operation"
     rank, pending = next(iter(waits.items()))
-    return f"rank {rank} waits in {operation(pending)} for ever"
+    return _blocked(rank, pending)
+
+
+def _blocked(rank: int, pending: RankActivity) -> str:
+    return f"rank {rank} is blocked in {operation(pending)} and will never return"
 
 
 def _circle(peers: dict[int, int]) -> list[int]:

@@ -4,6 +4,7 @@ import os
 import sys
 import sysconfig
 from collections.abc import Iterable
+from types import FrameType
 from typing import NamedTuple
 
 import torch
@@ -29,10 +30,11 @@ _shown: dict[str, str] = {}
 
 
 class CallSite(NamedTuple):
-    """`api` is the function that the student called ("isend", "wait"), or `AUTOGRAD` if a backward of torch's own lies between.
+    """A line of the student's code, and the function of torch that it calls there.
 
-    `file` is relative to the student's folder, if one is configured, and "" if no student's frame was found. Where torch
-    calls a function of torch.distributed that was given to it as a hook, it is "a hook".
+    `api` is that function ("isend", "wait"), or `AUTOGRAD` if a backward of torch's own lies between. `file` is
+    relative to the student's folder, if one is configured, and "" if no student's frame was found. Where torch calls a
+    function of torch.distributed that was given to it as a hook, it is "a hook".
     """
 
     api: str
@@ -60,7 +62,8 @@ def locate(api: str = "") -> CallSite:
     The name is that of the outermost torch function under that frame, which is what the student called; `api` is used
     where there is none, as for a method of a work handle.
     """
-    frame, outermost = sys._getframe(1), ""
+    frame: FrameType | None = sys._getframe(1)
+    outermost = ""
     while frame is not None:
         code = frame.f_code
         owner = _owners.get(code.co_filename)
@@ -82,7 +85,7 @@ def locate(api: str = "") -> CallSite:
 
 def is_called_by_torch() -> bool:
     """Whether the caller's own code was entered from torch: the innermost frame outside of the kit is torch's."""
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_KIT):
         frame = frame.f_back
     return frame is not None and frame.f_code.co_filename.startswith(_TORCH)

@@ -6,11 +6,12 @@ import functools
 import os
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 import torch
 import torch.distributed as dist
 import torch.distributed.distributed_c10d as c10d
+from torch._C._distributed_c10d import Store
 
 from autograder.fabric.recorder import Recorder
 from autograder.fabric.recording import RecordingGroup
@@ -22,7 +23,7 @@ DEVICES = {"gloo": "cpu", "nccl": "cuda", "sim": "cpu"}
 
 def join(
     backend: str,
-    store: dist.Store,
+    store: Store,
     rank: int,
     world_size: int,
     recorder: Recorder,
@@ -51,21 +52,26 @@ def join(
 def _library_group(backend: str, options: Any, device: torch.device) -> dist.ProcessGroup:
     """The process group that moves the bytes."""
     rank, size = options.group_rank, options.group_size
+    library: dist.ProcessGroupNCCL | dist.ProcessGroupGloo
     if backend == "nccl":
         settings = dist.ProcessGroupNCCL.Options()
         settings._timeout = PATIENCE
         library, kind = dist.ProcessGroupNCCL(options.store, rank, size, settings), dist.ProcessGroup.BackendType.NCCL
     else:
-        settings = dist.ProcessGroupGloo._Options()
-        settings._timeout, settings._devices = PATIENCE, [_gloo_device()]
-        library = dist.ProcessGroupGloo(options.store, rank, size, settings)
-        kind = dist.ProcessGroup.BackendType.GLOO
+        library, kind = _gloo(options.store, rank, size), dist.ProcessGroup.BackendType.GLOO
     library._set_sequence_number_for_group()
     group = dist.ProcessGroup(options.store, rank, size)
     group._set_default_backend(kind)
     group._register_backend(torch.device(device.type), kind, library)
-    group._set_group_name(f"library-{options.group_id}")
+    group._set_group_name(c10d.GroupName(f"library-{options.group_id}"))
     return group
+
+
+def _gloo(store: Store, rank: int, size: int) -> dist.ProcessGroupGloo:
+    library: Any = dist.ProcessGroupGloo  # torch's stub has neither its own options nor the constructor that takes them
+    settings = library._Options()
+    settings._timeout, settings._devices = PATIENCE, [_gloo_device()]
+    return cast(dist.ProcessGroupGloo, library(store, rank, size, settings))
 
 
 @functools.cache
@@ -87,6 +93,7 @@ def batch_isend_irecv(p2p_op_list: list[dist.P2POp]) -> list[dist.Work]:
         lambda op=op: op.op(op.tensor, group=op.group, tag=op.tag, **{_peer_keyword(op): op.group_peer})
         for op in p2p_op_list
     ]
+    assert isinstance(group, RecordingGroup), "join has made the default group, and torch makes all others the same way"
     return group.batch(calls, p2p_op_list[0].tensor.device)
 
 

@@ -1,4 +1,4 @@
-"""What one rank did in the present example: notes each operation, shows it on the board, refuses what is not allowed."""
+"""What one rank did in this example: notes each operation, shows it on the board, refuses what is not allowed."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Recorder:
         return entry
 
     def refuse(self, sentence: str) -> Refused:
-        """Notes that something was refused, so that catching the exception hides nothing; returns what is to be raised."""
+        """Notes that something was refused, so that catching the exception hides nothing; returns what to raise."""
         site = callsite.locate()
         self.refused.append(f"{sentence} ({site})" if site.file else sentence)
         return Refused(sentence)

@@ -1,7 +1,7 @@
 """The recording layer: every operation of a rank on a process group goes through here, whatever it was called through.
 
-Each operation is noted by the rank's recorder, which refuses what the problem does not allow. The library that moves the
-bytes (gloo, nccl, the simulated switch) is a process group underneath, called with the same arguments.
+Each operation is noted by the rank's recorder, which refuses what the problem does not allow. The library that moves
+the bytes (gloo, nccl, the simulated switch) is a process group underneath, called with the same arguments.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ FOREVER = timedelta(0)
 class Delivery:
     """Brings the results of an asynchronous collective to where they are expected, once, when somebody has waited.
 
-    The library works on copies. So whoever reads too early, or writes meanwhile, goes wrong every time and not only when
-    the machine is slow.
+    The library works on copies. So whoever reads too early, or writes meanwhile, goes wrong every time and not only
+    when the machine is slow.
     """
 
     def __init__(self, outputs: Any) -> None:
@@ -79,12 +79,13 @@ class RecordedWork(dist.Work):
             work.synchronize()
         self._finish()
 
-    def get_future(self) -> torch.futures.Future:
+    def get_future(self) -> torch.futures.Future[Any]:
         """The library's future. Whoever takes it is trusted to wait for it: the operation counts as waited for."""
         for entry in self._entries:
             self._recorder.finish(entry)
         future = self._works[0].get_future()
-        return future if self._delivery is None else future.then(lambda _: self._delivery.make())
+        delivery = self._delivery
+        return future if delivery is None else future.then(lambda _: delivery.make())
 
     def result(self) -> Any:
         return self._works[0].result()
@@ -107,14 +108,15 @@ class RecordedWork(dist.Work):
 class RecordingGroup(dist.ProcessGroup):
     """A process group that records, and hands every operation to the process group `inner`.
 
-    `ranks` are the members' global ranks, in group order. `at_the_wait` says that `inner` itself delivers the results of
-    asynchronous collectives at the wait and no earlier.
+    `ranks` are the members' global ranks, in group order. `at_the_wait` says that `inner` itself delivers the results
+    of asynchronous collectives at the wait and no earlier.
     """
 
     def __init__(
         self, inner: dist.ProcessGroup, ranks: Sequence[int], recorder: Recorder, at_the_wait: bool = False
     ) -> None:
-        super().__init__(inner.rank(), inner.size())
+        rank, size = inner.rank(), inner.size()
+        super().__init__(rank, size)  # type: ignore[call-arg]  # torch's stub lacks this overload
         self.at_the_wait = at_the_wait
         self._inner, self._ranks, self._recorder = inner, tuple(ranks), recorder
         self._batch: list[Entry] | None = None
@@ -137,7 +139,7 @@ class RecordingGroup(dist.ProcessGroup):
         return self._recorded(self._inner.recv_anysource(tensors, tag), [entry])
 
     def _point_to_point(
-        self, kind: str, method: Callable, tensors: list[torch.Tensor], peer: int, tag: int
+        self, kind: str, method: Callable[..., dist.Work], tensors: list[torch.Tensor], peer: int, tag: int
     ) -> dist.Work:
         entry = self._recorder.start(kind, self._ranks[peer], _nbytes(tensors), tag, self._ranks)
         work = method(tensors, peer, tag)
@@ -219,7 +221,7 @@ _COLLECTIVES = {
 }
 
 
-def _forwarding(method: str, kind: str, counted: int | None, part: bool) -> Callable:
+def _forwarding(method: str, kind: str, counted: int | None, part: bool) -> Callable[..., dist.Work]:
     several = method.endswith("_coalesced")  # operations, one for each tensor of a list
 
     def collective(self: RecordingGroup, *args: Any, **kwargs: Any) -> dist.Work:

@@ -1,4 +1,4 @@
-"""Refuses classes and functions of torch that would do a problem's work, whenever they are called while it is graded."""
+"""Refuses classes and functions of torch that would do a problem's work, whenever they are called in its examples."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from autograder.fabric.recorder import Recorder
 class Refusals(importlib.abc.MetaPathFinder):
     """What a rank's present example refuses, by dotted name ("torch.nn.parallel.DistributedDataParallel").
 
-    A class is guarded at its constructor, which subclasses call as well, and a function of autograd at its forward. A module that nobody has imported yet is guarded
-    when somebody does: importing all of torch's parallel wrappers in advance would cost seconds.
+    A class is guarded at its constructor, which subclasses call as well, and a function of autograd at its forward. A
+    module that nobody has imported yet is guarded when somebody does: importing all of torch's parallel wrappers in
+    advance would cost seconds.
     """
 
     def __init__(self, recorder: Recorder) -> None:
@@ -46,7 +47,7 @@ class Refusals(importlib.abc.MetaPathFinder):
                 run(module)
                 self._guard_module(module)
 
-            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+            spec.loader.exec_module = exec_module  # type: ignore[method-assign]  # meant so
         return spec
 
     def _guard_module(self, module: ModuleType) -> None:
@@ -57,9 +58,9 @@ class Refusals(importlib.abc.MetaPathFinder):
                 continue
             self._guarded.add(name)
             if isinstance(thing, type) and issubclass(thing, torch.autograd.Function):
-                thing.forward = staticmethod(self._guard(thing.forward, name))  # type: ignore[method-assign]
+                thing.forward = staticmethod(self._guard(thing.forward, name))  # type: ignore[method-assign]  # meant so
             elif isinstance(thing, type):
-                thing.__init__ = self._guard(thing.__init__, name)  # type: ignore[misc]
+                thing.__init__ = self._guard(thing.__init__, name)  # type: ignore[misc]  # meant so
             else:
                 setattr(module, attribute, self._guard(thing, name))
 

@@ -22,8 +22,8 @@ class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How much is tried: `examples` for each check at each world size.
 
     Where a check runs on the simulated cluster first, one in `real_every` of its examples runs on the real backend too.
-    `reference` says when the reference is asked about an example: of every "failure", or "always". `shrink` is what the search
-    for a smaller failure may spend on a check, in wrong values seen.
+    `reference` says when the reference is asked about an example: of every "failure", or "always". `shrink` is what the
+    search for a smaller failure may spend on a check, in wrong values seen.
     """
 
     examples: int

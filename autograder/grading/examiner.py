@@ -134,7 +134,7 @@ class Examiner:
         return f"needs {needed} GPUs, one a rank; there are {there}" if there < needed else ""
 
     def _explore(self, check: Check, planned: PlannedCheck, world_size: int, record: Record) -> None:
-        """Draws examples at one world size, of every kind that is its share; CheckFailed with the smallest that fails."""
+        """Draws a world size's share of examples of every kind; raises CheckFailed with the smallest that fails."""
         run = itertools.count()
         search = Search(lambda example: self._try(check, example, next(run), record), check.weight, self._budget.shrink)
         count = planned.examples or self._budget.examples
@@ -232,7 +232,7 @@ class Examiner:
     def _compared(
         self, backend: str, check: Check, example: Example, outcome: Outcome, record: Record
     ) -> Finding | None:
-        """A passed example beside the reference's, run right after it; both have come to the same, but for their figures."""
+        """A passed example beside the reference's, run right after it; both came to the same, but for their figures."""
         if check.compare is None or self._reference is None:
             return None
         other = self._reference.beside(backend, check, example)

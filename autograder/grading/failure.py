@@ -1,4 +1,4 @@
-"""What a student is told of an example that failed: the call, what each rank was given and got, and how to run it again."""
+"""What a student is told of a failed example: the call, what each rank was given and got, and how to run it again."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
     python -m pytest -p autograder.grading.pytest_plugin autograder/problems -k all_reduce --submission handout
 
-Grading itself does without pytest. Every checks.py below autograder/problems is a file of tests here; a check that fails
-shows its text as `grade` does, one that is not run is skipped.
+Grading itself does without pytest. Every checks.py below autograder/problems is a file of tests here; a check that
+fails shows its text as `grade` does, one that is not run is skipped.
 """
 
 from __future__ import annotations

@@ -12,13 +12,16 @@ from autograder.grading.shrinking import GraderError
 
 
 class ReferenceResult(NamedTuple):
-    """What the reference shows on one example: why it fails ("" if it does not), and what it spent, by rank, in words."""
+    """What the reference shows on one example: why it fails ("" if it does not), and what it spent, by rank."""
 
     fails: str
     spent: dict[int, str]
 
 
 ReferenceResults = dict[tuple[str, str, Example], ReferenceResult]
+
+# In place of a backend: the simulated cluster with zeroed payloads.
+ZEROED = "sim, zeroed payloads"
 
 
 class Reference:
@@ -42,9 +45,13 @@ class Reference:
         return None if self._known(backend, check, example).fails else outcome
 
     def needs_messages(self, check: Check, example: Example) -> bool:
-        """Whether the reference is wrong where every payload is zeroed on its way, as it has to be if messages matter."""
-        outcome, finding = self._runner.run("sim", check, example, zeroed_payloads=True)
-        return finding is not None and finding.is_ordinary and outcome.returned
+        """Whether the reference is wrong where every payload is zeroed on its way: then messages matter."""
+        key = (ZEROED, check.id, example)
+        if key not in self._results:
+            outcome, finding = self._runner.run("sim", check, example, zeroed_payloads=True)
+            fails = finding.mismatch.headline if finding and finding.is_ordinary and outcome.returned else ""
+            self._results[key] = ReferenceResult(fails, {})
+        return bool(self._results[key].fails)
 
     def _known(self, backend: str, check: Check, example: Example) -> ReferenceResult:
         key = (backend, check.id, example)

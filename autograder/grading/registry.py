@@ -23,7 +23,7 @@ def checks_of(problem: str) -> list[Check]:
 
 
 def load_checks(assignment: Assignment) -> dict[str, Check]:
-    """All checks by id. Raises AssignmentError unless each has points in assignment.toml, and each line there a check."""
+    """All checks by id; raises AssignmentError unless they are those of assignment.toml."""
     checks = {check.id: check for problem in assignment.problems for check in checks_of(problem.name)}
     planned = {check.id for check in assignment.plan()}
     without_points, without_check = sorted(checks.keys() - planned), sorted(planned - checks.keys())

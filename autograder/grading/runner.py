@@ -15,7 +15,6 @@ from autograder.cluster.outcome import End, Outcome
 from autograder.diagnosis.diagnose import diagnose
 from autograder.diagnosis.forbidden_operation import forbidden_operation
 from autograder.grading.assignment import Assignment
-from autograder.protocol.request import Request
 
 
 class Runner:
@@ -33,10 +32,7 @@ class Runner:
         """
         call = example.call()
         problem = self._assignment.problem(check.problem)
-        requests = [
-            Request(check.problem, call.driver, arguments, problem.allowed, problem.refused)
-            for arguments in call.arguments
-        ]
+        requests = call.requests(check.problem, problem.allowed, problem.refused)
         group = self._cluster.group(self._folder, backend, example.world_size)
         config = msgspec.structs.replace(call.config, zeroed_payloads=zeroed_payloads)
         outcome = group.call(requests, call.tensors, config)

@@ -12,9 +12,9 @@ from autograder.grading.assignment import Budget
 from autograder.protocol.status_board import WAITING
 from autograder.report.model import Failure
 
-# What a failure costs to be seen again, in units of wrong values that come back (milliseconds). A failure that kills the
-# group costs a new one; ranks that wait for one another cost the time to be sure of it. What is found out by patience
-# alone is not looked for twice, and what no input can change not at all.
+# What a failure costs to be seen again, in units of wrong values that come back (milliseconds). A failure that kills
+# the group costs a new one; ranks that wait for one another cost the time to be sure of it. What is found out by
+# patience alone is not looked for twice, and what no input can change not at all.
 WRONG, BROKEN, STUCK = 2, 40, 150
 NO_INPUT_CHANGES = (End.BUSY, End.EXCEEDED, End.ZYGOTE_DIED)
 BUDGET = Budget(examples=1).shrink

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import IO
 
 from autograder.report.clean import one_line, printable, shorten
 
@@ -66,7 +66,7 @@ def open_submission(path: Path, scratch: Path, known_modules: Collection[str], c
     """Copies the folder or zip at `path` into a new folder under `scratch`.
 
     The modules may lie at the top, in `handout/`, or one folder further down; their whole folder is copied, so that
-    modules and data of a student's own come along. Raises SubmissionError for what its author can mend, and OSError
+    modules and data of a student's own come along. Raises SubmissionError for what its author can fix, and OSError
     where `scratch` cannot be written to, which is nobody's fault here.
     """
     name = shown(path.resolve().name if path.is_dir() else path.resolve().stem)
@@ -286,7 +286,7 @@ def _check_ratio(entry: _Entry, caps: Caps) -> None:
         raise SubmissionError(f"{shown(entry.name)} is compressed beyond belief. Take it out of the zip.")
 
 
-def _opened(entry: _Entry, archive: zipfile.ZipFile | None) -> BinaryIO:
+def _opened(entry: _Entry, archive: zipfile.ZipFile | None) -> IO[bytes]:
     if isinstance(entry.source, zipfile.ZipInfo):
         assert archive is not None
         return archive.open(entry.source)
@@ -301,7 +301,7 @@ def _opened(entry: _Entry, archive: zipfile.ZipFile | None) -> BinaryIO:
     return os.fdopen(handle, "rb")
 
 
-def _write(source: BinaryIO, path: Path, entry: _Entry, most: int) -> int:
+def _write(source: IO[bytes], path: Path, entry: _Entry, most: int) -> int:
     """Copies at most `most` bytes, whatever size was announced, and returns how many."""
     if len(os.fsencode(str(entry.name))) > _LONGEST_NAME:
         raise SubmissionError(f"The name {shown(entry.name)} is too long. Shorten it.")

@@ -1,1 +1,1 @@
-"""What the grader and the ranks say to each other, and nothing else. Both sides import it; it imports nothing of ours."""
+"""What the grader and the ranks say to each other, and nothing else. Both sides import it; it imports none of ours."""

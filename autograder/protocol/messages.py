@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import socket
 import struct
-from typing import Any
+from typing import TypeVar
 
 import msgspec
 import safetensors
@@ -16,8 +16,12 @@ import safetensors.torch
 import torch
 
 LENGTHS = struct.Struct("<II")
-# What a byte of JSON may take as Python objects, about: "[]," is an empty list of 80. Counted as so many bytes of tensors.
+# What a byte of JSON may take as Python objects, about: "[]," is an empty list of 80. Counted as so many bytes of
+# tensors.
 WORDS_WEIGHT = 16
+
+
+Header = TypeVar("Header", bound=msgspec.Struct)
 
 
 class MalformedMessage(Exception):
@@ -56,10 +60,10 @@ def sendable(tensor: torch.Tensor) -> bool:
     return has_bytes and tensor.dtype in _DTYPES
 
 
-def decode(head: bytes, body: bytes, kind: type) -> tuple[Any, dict[str, torch.Tensor]]:
+def decode(head: bytes, body: bytes, kind: type[Header]) -> tuple[Header, dict[str, torch.Tensor]]:
     """The header as `kind` and the tensors; raises MalformedMessage for anything malformed."""
     try:
-        header = msgspec.json.decode(head, type=kind)
+        header: Header = msgspec.json.decode(head, type=kind)
         tensors = safetensors.torch.load(body) if body else {}
     except Exception as error:
         raise MalformedMessage(f"malformed message: {type(error).__name__}") from None
@@ -80,9 +84,10 @@ class ReplyQuota:
 
 
 class Inbox:
-    """Collects one frame from a socket without ever blocking on it, nor holding more than `limit` bytes, or than `quota` has.
+    """Collects one frame from a socket without ever blocking on it.
 
-    Of either, a byte of JSON takes `WORDS_WEIGHT` bytes: of the header, or of that of the body.
+    It never holds more than `limit` bytes, or than `quota` has. Of either, a byte of JSON takes `WORDS_WEIGHT` bytes:
+    of the header, or of that of the body.
     """
 
     def __init__(self, sock: socket.socket, limit: int, quota: ReplyQuota) -> None:

@@ -21,11 +21,11 @@ class SourceLine(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Operation(msgspec.Struct, frozen=True, array_like=True):
-    """One operation of a rank on a process group, as its own record has it.
+    """One operation of a rank on a process group, as its own record has it, or the simulated switch.
 
     `kind` is the group's operation (send, recv, all_reduce, ...), `api` the function of torch.distributed that the
     submission called, `peer` a global rank (-1: all of the group), `start` and `end` seconds since the example began
-    (`end` is -1 if nobody waited for it).
+    (`end` is -1 if nobody waited for it, or on the simulated cluster if it never was done).
     """
 
     kind: str

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from autograder.protocol.operation import Operation, SourceLine
 
+# The JSON of None.
+NOTHING = msgspec.Raw(b"null")
+
 
 class Raised(msgspec.Struct, frozen=True):
-    """An exception of a rank: its type, its text and the submission's own lines that it went through, outermost first."""
+    """An exception of a rank: its type, its text and the submission's lines that it went through, outermost first."""
 
     type: str
     text: str
@@ -28,12 +29,14 @@ class Reply(msgspec.Struct, frozen=True):
     """A rank's answer to one request.
 
     `status`: returned, raised, not_attempted (NotImplementedError), missing (no such function), unimportable.
-    `value` is what the driver has to say in JSON; `operations` are none on the simulated cluster, which sees them itself;
+    `value` is what rank.py answers besides tensors: one of the problem's structs, in JSON, read by whoever knows which.
+    `missing` says what is not there. `operations` are none on the simulated cluster, which sees them itself;
     `refused` are sentences about operations that the problem forbids.
     """
 
     status: str
-    value: Any = None
+    value: msgspec.Raw = NOTHING
+    missing: str = ""
     raised: Raised | None = None
     operations: tuple[Operation, ...] = ()
     refused: tuple[str, ...] = ()

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 
 class Request(msgspec.Struct, frozen=True):
-    """One example for one rank: which driver function to run on which module, and its arguments in JSON.
+    """One example for one rank: which function of the problem's rank.py to run, and its arguments: one of
+    the problem's structs, in JSON.
 
     `allowed` and `refused` are the problem's, as in assignment.toml.
     """
 
     problem: str
-    driver: str
-    arguments: dict[str, Any]
+    function: str
+    arguments: msgspec.Raw
     allowed: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()

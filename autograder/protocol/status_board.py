@@ -27,8 +27,9 @@ MASKED = 64  # members of a group are shown up to this rank
 class RankActivity(msgspec.Struct, frozen=True):
     """What a rank was doing when the board was read. `progress` grows with every operation begun or ended.
 
-    The operation, one of this example, is the one that the rank waits in, or the last that it began, if `state` is another;
-    `kind` is "" if there is none. It is the rank's `nth` of its kind on the group with the global ranks `members`.
+    The operation, one of this example, is the one that the rank waits in, or the last that it began, if `state` is
+    another; `kind` is "" if there is none. It is the rank's `nth` of its kind on the group with the global ranks
+    `members`.
     """
 
     example: int
@@ -92,7 +93,7 @@ class Slot:
         self._enter(WAITING)
 
     def _enter(self, state: int) -> None:
-        """Written in one copy: packed in place, the slot would be blank for a while, and a rank may die in the middle."""
+        """Written in one copy: packed in place, the slot would be blank for a while, and a rank may die halfway."""
         self._number += 1
         self._progress += 1
         head = _HEAD.pack(self._number, self._example, self._progress, state)

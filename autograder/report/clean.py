@@ -22,7 +22,8 @@ _LONGEST = 20_000
 def printable(text: str) -> str:
     """The text with terminal sequences removed and everything else that is not plain text shown as `\\x..`.
 
-    Newlines stay, tabs become spaces, a carriage return at the end of a line goes. RankActivity it twice changes nothing.
+    Newlines stay, tabs become spaces, a carriage return at the end of a line goes. Doing it twice changes
+    nothing.
     """
     text = _TERMINAL_SEQUENCE.sub("", text).replace("\r\n", "\n").expandtabs(4)
     return text if text.isascii() and text.replace("\n", "").isprintable() else "".join(map(_shown, text))

@@ -1,4 +1,4 @@
-"""A failure, told to the student who has to mend it: one layout, shown in colour or as plain text."""
+"""A failure, told to the student who has to fix it: one layout, shown in colour or as plain text."""
 
 from __future__ import annotations
 

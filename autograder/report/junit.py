@@ -23,7 +23,7 @@ _ELEMENTS = {
 def render(report: Report) -> str:
     """The whole document as text."""
     report = cleaned(report)
-    root = ET.Element("testsuites", name=report.title, time=f"{report.seconds:.3f}", **_counts(report.checks))
+    root = ET.Element("testsuites", {"name": report.title, "time": f"{report.seconds:.3f}", **_counts(report.checks)})
     for problem in report.problems:
         root.append(_suite(problem))
     ET.indent(root)
@@ -43,7 +43,7 @@ def _counts(checks: list[CheckResult]) -> dict[str, str]:
 def _suite(problem: ProblemResult) -> ET.Element:
     checks = [check for task in problem.tasks for check in task.checks]
     seconds = sum(check.seconds for check in checks)
-    suite = ET.Element("testsuite", name=problem.name, time=f"{seconds:.3f}", **_counts(checks))
+    suite = ET.Element("testsuite", {"name": problem.name, "time": f"{seconds:.3f}", **_counts(checks)})
     suite.extend(map(_case, checks))
     return suite
 

@@ -11,12 +11,12 @@ from autograder.checks.finding import RankView, Status
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a check failed, for the student who has to mend it.
+    """Why a check failed, for the student who has to fix it.
 
-    `headline` is one sentence; `call` the call as a student would write it; `setting` the world size, backend and so on;
-    `ranks` a row a rank; `where` lines of the student's own code (`collectives.py:41, in all_reduce: dist.recv(...)`);
-    `hints` sentences that lead to the cause; `output` the tail of what the submission printed; `repeat` the command
-    that runs just this again; `read` the chapter and section.
+    `headline` is one sentence; `call` the call as a student would write it; `setting` the world size, backend and so
+    on; `ranks` one row per rank; `where` lines of the student's own code (`collectives.py:41, in all_reduce:
+    dist.recv(...)`); `hints` sentences that lead to the cause; `output` the tail of what the submission printed;
+    `repeat` the command that runs just this again; `read` the chapter and section.
     """
 
     headline: str
@@ -33,8 +33,9 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
 class CheckResult(msgspec.Struct, frozen=True, kw_only=True):
     """One check.
 
-    `id` is `problem.task.check`, `number` is like "1.7.2", `reason` one line for anything not passed; `waits_for` is the
-    base check that held this one back; `examples` counts those that passed, by world size; `facts` are figures to show.
+    `id` is `problem.task.check`, `number` is like "1.7.2", `reason` one line for anything not passed; `waits_for` is
+    the base check that held this one back; `examples` counts those that passed, by world size; `facts` are figures to
+    show.
     """
 
     id: str

@@ -77,7 +77,7 @@ def next_step(report: Report) -> str:
         if check.status in BROKEN:
             command = one_line(check.failure.repeat) if check.failure else ""
             repeat = f", then run: {command}" if command else ""
-            return f"next: mend {short_id(check.id)} ({check.number}){repeat}"
+            return f"next: fix {short_id(check.id)} ({check.number}){repeat}"
     for problem in report.problems:
         for task in problem.tasks:
             if not_attempted(task):
@@ -86,7 +86,7 @@ def next_step(report: Report) -> str:
                     f"read assignment/{problem.name}.md, section {task.name}"
                 )
     if report.kit_errors:
-        return "next: report the fault of the grader that is shown above; the submission has nothing to mend for it"
+        return "next: report the fault of the grader that is shown above; the submission has nothing to fix for it"
     if report.incomplete:
         return "next: run the checks that are left where they can be run; everything that ran here has passed"
-    return "next: nothing is left to mend; every check that ran has passed"
+    return "next: nothing is left to fix; every check that ran has passed"

@@ -88,7 +88,7 @@ def _points(problems: Iterable[ProblemResult]) -> Table:
 
 
 def _add_task(table: Table, task: TaskResult) -> None:
-    """One row for a task whose checks all ended alike; else a row a check under it."""
+    """One row for a task whose checks all ended alike; else one row per check under it."""
     verdict = _common_status(task)
     result = Text(WORDS[verdict], style=STYLES[verdict]) if verdict else ""
     table.add_row(task.number, Text(f"  {task.name}"), result, _of(task.earned, task.points))

@@ -3,11 +3,11 @@ must be neither written nor read.
 
 Three nets, each for what the one before lets through:
 
-1. Every torch operation of the rank is looked at before it runs; one that touches a buffer in flight is the mistake, told
-   with its line. Parts of a tensor that do not overlap the buffer are free to use.
+1. Every torch operation of the rank is looked at before it runs; one that touches a buffer in flight is the mistake,
+   told with its line. Parts of a tensor that do not overlap the buffer are free to use.
 2. At the wait, the bytes are compared with what was sent, or with the filling of a receive buffer: that shows writes
    past torch (through numpy, say).
-3. A receive buffer is filled with not-a-numbers until its wait, so a value read past torch shows as NaN.
+3. A receive buffer is filled with NaN until its wait, so a value read past torch shows as NaN.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from autograder.simulator import memory
 
 # Operations that take from a tensor its shape, dtype or device only.
 _SHAPE_ONLY = ("_like", "new_")
+Arguments = tuple[Any, ...]  # of any of torch's operations
+Keywords = dict[str, Any]
 
 
 class Buffer:
@@ -36,7 +38,7 @@ class Buffer:
         self.contents: bytes | None = None
 
 
-class BufferGuard(TorchDispatchMode):
+class BufferGuard(TorchDispatchMode):  # type: ignore[no-untyped-call]  # its __init_subclass__
     """The buffers that are in flight on this rank. `report(text, site)` tells of a mistake and raises."""
 
     @classmethod
@@ -45,12 +47,12 @@ class BufferGuard(TorchDispatchMode):
         return False
 
     def __init__(self, report: Callable[[str, CallSite], None]) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]  # torch has no types for it
         self._report = report
         self._buffers: dict[int, tuple[Buffer, ...]] = {}
         self._is_aside = False
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
+    def __torch_dispatch__(self, func: Any, types: Any, args: Arguments = (), kwargs: Keywords | None = None) -> Any:
         if self._buffers and not self._is_aside and not _touches_nothing(func):
             self._look(func, args, kwargs or {})
         return func(*args, **(kwargs or {}))
@@ -102,7 +104,7 @@ class BufferGuard(TorchDispatchMode):
         if depth and torch._C._get_dispatch_stack_at(depth - 1) is self:
             torch._C._pop_torch_dispatch_stack(None)
 
-    def _look(self, func: Any, args: tuple, kwargs: dict) -> None:
+    def _look(self, func: Any, args: Arguments, kwargs: Keywords) -> None:
         """Reports if the operation `func` touches a buffer in a way that it must not."""
         written = _written(func)
         for position, argument in [*enumerate(args), *kwargs.items()]:
@@ -143,7 +145,7 @@ def _tensors(argument: Any) -> Iterable[torch.Tensor]:
 
 
 def _name(func: Any) -> str:
-    return func._schema.name.removeprefix("aten::")
+    return str(func._schema.name).removeprefix("aten::")
 
 
 def _touch(func: Any, writes: bool, buffer: Buffer) -> str:

@@ -3,14 +3,15 @@
 The clock stands still while Python runs. It moves when the rank waits for an operation (to the moment at which that is
 done), sleeps, spends compute time (`spend`: a layer that takes so long), or synchronises with its device.
 
-A device works beside the rank, as a GPU does: `launch(seconds)` queues work on a stream and returns at once, at no cost;
-the work starts when the stream is done with what was queued before, or now if it is idle. `synchronize` moves the clock
-to the end of all work queued (or of one stream's). So a function that launches work and returns looks free to whoever
-reads the clock without synchronising.
+A device works beside the rank, as a GPU does: `launch(seconds)` queues work on a stream and returns at once, at no
+cost; the work starts when the stream is done with what was queued before, or now if it is idle. `synchronize` moves the
+clock to the end of all work queued (or of one stream's). So a function that launches work and returns looks free to
+whoever reads the clock without synchronising.
 
 `install` makes Python's clocks follow: time.time, monotonic, perf_counter, clock_gettime of those and their _ns forms,
-timeit.default_timer, and sleep; and the synchronize functions of torch's devices. The clocks count from 1 second, so that
-a reading is never 0. Processor time (time.process_time, thread_time) stands still, as it does for whoever waits or sleeps.
+timeit.default_timer, and sleep; and the synchronize functions of torch's devices. The clocks count from 1 second, so
+that a reading is never 0. Processor time (time.process_time, thread_time) stands still, as it does for whoever waits or
+sleeps.
 """
 
 import math
@@ -18,6 +19,7 @@ import time
 import timeit
 from collections.abc import Callable
 from types import SimpleNamespace
+from typing import SupportsIndex, TypeVar
 
 import torch
 
@@ -26,6 +28,7 @@ real = SimpleNamespace(
     time=time.time, monotonic=time.monotonic, perf_counter=time.perf_counter, sleep=time.sleep, time_ns=time.time_ns
 )
 START = 1.0
+Reading = TypeVar("Reading", int, float)
 
 
 class Clock:
@@ -40,7 +43,7 @@ class Clock:
         self.now = 0.0
         self._streams.clear()
 
-    def spend(self, seconds: float) -> None:
+    def spend(self, seconds: float | SupportsIndex) -> None:
         """The rank is busy for `seconds`. Raises ValueError if that is negative or no number."""
         self.now += _checked(seconds)
 
@@ -82,13 +85,13 @@ def install(clock: Clock) -> None:
     torch.cuda.synchronize = torch.cpu.synchronize = torch.accelerator.synchronize = synchronize
 
 
-def _follows(read: Callable[[], float], original: Callable[[int], float]) -> Callable[[int], float]:
+def _follows(read: Callable[[], Reading], original: Callable[[int], Reading]) -> Callable[[int], Reading]:
     """clock_gettime, for all of the system's clocks but those of processor time."""
     processors = {getattr(time, f"CLOCK_{name}_CPUTIME_ID", None) for name in ("PROCESS", "THREAD")}
     return lambda clk_id: original(clk_id) if clk_id in processors else read()
 
 
-def _checked(seconds: float) -> float:
-    if not (math.isfinite(seconds) and seconds >= 0):
+def _checked(seconds: float | SupportsIndex) -> float:
+    if not (math.isfinite(seconds) and float(seconds) >= 0):
         raise ValueError("sleep length must be non-negative")
     return float(seconds)

@@ -13,7 +13,7 @@ bandwidth b of the slowest link between them, S bytes:
 All members' ports are taken from start to end, and all members are done at the end.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import torch
 
@@ -117,19 +117,21 @@ def deliver(calls: list[Operation]) -> None:
     """Gives each member in `calls` (in group order, agreed and fitting) its result as `body`."""
     kind = calls[0].kind
     root = next((call for call in calls if call.rank == call.peer), calls[0])
+    bodies = [call.body or b"" for call in calls]
+    results: list[bytes]
     if kind in ("all_reduce", "reduce"):
-        total = _reduce([call.body for call in calls], calls[0])
+        total = _reduce(bodies, calls[0])
         results = [total if kind == "all_reduce" or call is root else b"" for call in calls]
     elif kind == "broadcast":
-        results = [b"" if call is root else root.body for call in calls]
+        results = [b"" if call is root else root.body or b"" for call in calls]
     elif kind == "gather":
-        results = [b"".join(other.body for other in calls) if call is root else b"" for call in calls]
+        results = [b"".join(bodies) if call is root else b"" for call in calls]
     elif kind == "all_gather":
-        results = [b"".join(call.body for call in calls)] * len(calls)
+        results = [b"".join(bodies)] * len(calls)
     elif kind == "scatter":
         results = _pieces(root)
     elif kind == "reduce_scatter":
-        results = [_reduce(parts, calls[0]) for parts in zip(*map(_pieces, calls), strict=False)]
+        results = [_reduce(list(parts), calls[0]) for parts in zip(*map(_pieces, calls), strict=False)]
     elif kind == "all_to_all":
         results = [b"".join(parts) for parts in zip(*map(_pieces, calls), strict=False)]
     else:
@@ -140,9 +142,9 @@ def deliver(calls: list[Operation]) -> None:
 
 def _pieces(call: Operation) -> list[bytes]:
     """The inputs of a call, one by one."""
-    item, at, pieces = ITEM_SIZES[call.dtype], 0, []
+    body, item, at, pieces = call.body or b"", ITEM_SIZES[call.dtype], 0, []
     for size in call.sizes_in:
-        pieces.append(call.body[at : at + size * item])
+        pieces.append(body[at : at + size * item])
         at += size * item
     return pieces
 
@@ -161,7 +163,7 @@ def _reduce(parts: list[bytes], call: Operation) -> bytes:
     return total.view(torch.uint8).numpy().tobytes()
 
 
-_COMBINE = {
+_COMBINE: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
     "SUM": torch.add,
     "AVG": torch.add,
     "PRODUCT": torch.mul,

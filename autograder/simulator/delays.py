@@ -1,8 +1,9 @@
 """Adversarial schedules: legal delays that change who is first.
 
 Each message is seen by its receiver some time after it was posted, never overtaking an earlier one on its way from the
-same rank to the same rank. Each rank goes on some time after the receive or collective that it waited for is done. Both are virtual seconds, taken
-in turn from lists that wrap around, so that hypothesis can draw them and shrink them towards none.
+same rank to the same rank. Each rank goes on some time after the receive or collective that it waited for is done. Both
+are virtual seconds, taken in turn from lists that wrap around, so that hypothesis can draw them and shrink them towards
+none.
 """
 
 import random

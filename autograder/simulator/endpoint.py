@@ -89,7 +89,7 @@ class Endpoint:
                 self.clock.move_to(end)
                 self._unsent.append(wire.pack(wire.Waited(operation, self.clock.now)))
                 return -1, bytearray()
-            return self._done(*self._ask(wire.Wait(operation, self.clock.now, self.site(site))))
+            return self._stop(wire.Wait(operation, self.clock.now, self.site(site)))
 
     def poll(self, operation: int, site: CallSite) -> tuple[int, bytearray] | None:
         """What `wait` returns if the operation is done by now; None if it is not, which takes a little virtual time."""
@@ -104,7 +104,13 @@ class Endpoint:
     def fault(self, kind: str, text: str, site: CallSite) -> None:
         """Tells of a mistake that shows on this side; raises SimulationError."""
         with self._lock:
-            self._done(*self._ask(wire.Fault(kind, f"Rank {self.rank}: {text}", self.clock.now, self.site(site))))
+            self._stop(wire.Fault(kind, f"Rank {self.rank}: {text}", self.clock.now, self.site(site)))
+
+    def _stop(self, message: wire.Wait | wire.Fault) -> tuple[int, bytearray]:
+        """Goes on when the switch says that something is done."""
+        answer, body = self._ask(message)
+        assert isinstance(answer, wire.Done), "nothing but a poll is answered by Pending"
+        return self._done(answer, body)
 
     def _done(self, message: wire.Done, body: bytearray) -> tuple[int, bytearray]:
         self.clock.move_to(message.clock)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import torch
-import torch.distributed as dist
+from torch._C._distributed_c10d import GradBucket
 
 from autograder.fabric import callsite
 
 Future = torch.futures.Future
 
 
-class LazyFuture(Future):
+class LazyFuture(Future[Any]):
     """A future that gets its value by calling `compute` when it is first asked for it.
 
     A simulated rank has no thread that could complete a future behind its back, so one that torch's own C++ code will
@@ -24,7 +25,7 @@ class LazyFuture(Future):
     def __init__(self, compute: Callable[[], Any], is_ready: Callable[[], bool]) -> None:
         super().__init__()
         self._compute, self._is_ready = compute, is_ready
-        self._callbacks: list[Callable[[Future], Any]] = []
+        self._callbacks: list[Callable[[Future[Any]], Any]] = []
         if callsite.is_called_by_torch() or _is_in_bucket_hook():
             self.wait()
 
@@ -46,7 +47,7 @@ class LazyFuture(Future):
             self.wait()
         return super().done()
 
-    def then(self, callback: Callable[[Future], Any]) -> LazyFuture:
+    def then(self, callback: Callable[[Future[Any]], Any]) -> LazyFuture:
         """A future of what `callback` makes of this one."""
 
         def compute() -> Any:
@@ -58,7 +59,7 @@ class LazyFuture(Future):
             future.wait()
         return future
 
-    def add_done_callback(self, callback: Callable[[Future], Any]) -> None:
+    def add_done_callback(self, callback: Callable[[Future[Any]], Any]) -> None:
         if self.done():
             callback(self)
         else:
@@ -71,8 +72,8 @@ def install() -> None:
         setattr(torch.futures, name, _asking(getattr(torch.futures, name)))
 
 
-def _asking(function: Callable[[list[Future]], Any]) -> Callable[[list[Future]], Any]:
-    def asking(futures: list[Future]) -> Any:
+def _asking(function: Callable[[list[Future[Any]]], Any]) -> Callable[[list[Future[Any]]], Any]:
+    def asking(futures: list[Future[Any]]) -> Any:
         for future in futures:
             if isinstance(future, LazyFuture) and not future.done():
                 future.wait()
@@ -83,9 +84,9 @@ def _asking(function: Callable[[list[Future]], Any]) -> Callable[[list[Future]],
 
 def _is_in_bucket_hook() -> bool:
     """Whether this happens in a hook on the buckets of torch's own data parallel wrapper."""
-    frame = sys._getframe(2)
+    frame: FrameType | None = sys._getframe(2)
     while frame is not None:
-        if any(isinstance(value, dist.GradBucket) for value in frame.f_locals.values()):
+        if any(isinstance(value, GradBucket) for value in frame.f_locals.values()):
             return True
         frame = frame.f_back
     return False

@@ -15,15 +15,6 @@ _SIGNALLING = {
     torch.complex64: b"\xa5\xa5\xa5\x7f",
     torch.complex128: b"\xa5\xa5\xa5\xa5\xa5\xa5\xf5\x7f",
 }
-# The bit that arithmetic sets.
-_QUIET = {
-    torch.float16: 1 << 9,
-    torch.bfloat16: 1 << 6,
-    torch.float32: 1 << 22,
-    torch.float64: 1 << 51,
-    torch.complex64: 1 << 22,
-    torch.complex128: 1 << 51,
-}
 
 
 def name_of(dtype: torch.dtype) -> str:
@@ -44,7 +35,7 @@ def write(tensor: torch.Tensor, data: bytes | bytearray | memoryview) -> None:
 
 
 def poison(dtype: torch.dtype, nbytes: int) -> bytes:
-    """What a buffer holds until its data is delivered: not-a-numbers, or 0x7f bytes (large integers; True)."""
+    """What a buffer holds until its data is delivered: NaN, or 0x7f bytes (large integers; True)."""
     if dtype == torch.bool:
         return b"\x01" * nbytes
     pattern = _SIGNALLING.get(dtype, b"\x7f")

@@ -28,11 +28,10 @@ class Operation:
     """One operation of one rank, from the moment it is posted.
 
     `kind` is "send", "recv" or a collective's name. `peer` is a global rank; -1 is anyone, for a recv, and for a
-    collective its root's absence. `sizes_in` and `sizes_out` are elements (of a collective, tensor by tensor), `nbytes` the
-    bytes of the message or of the collective's larger side on this rank.
-    Times are virtual seconds: `posted`; `ready`, when the other side could first see it; `start` of the
-    transfer and `end` of the operation, and `arrival` of a message, None while they are open; `waited`, when the rank's
-    wait returned.
+    collective its root's absence. `sizes_in` and `sizes_out` are elements (of a collective, tensor by tensor), `nbytes`
+    the bytes of the message or of the collective's larger side on this rank. Times are virtual seconds: `posted`;
+    `ready`, when the other side could first see it; `start` of the transfer and `end` of the operation, and `arrival`
+    of a message, None while they are open; `waited`, when the rank's wait returned.
     """
 
     __slots__ = (

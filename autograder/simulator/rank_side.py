@@ -22,7 +22,7 @@ _endpoint: Endpoint | None = None
 
 
 def connect(connection: socket.socket, rank: int, world_size: int) -> None:
-    """Makes this process a rank of the simulated cluster behind `connection`; Python's clocks are virtual from here on."""
+    """Makes this process a rank of the simulated cluster behind `connection`; Python's clocks become virtual."""
     global _endpoint
     _endpoint = Endpoint(connection, rank, world_size)
     clocks.install(_endpoint.clock)
@@ -52,7 +52,7 @@ def begin() -> None:
 
 
 def finish(how: str = "") -> None:
-    """This rank's part of the example is over. `how`, if it did not return, continues "rank 2 ...": "raised ValueError"."""
+    """This rank's part of the example is over; `how`, if it did not return, as in "rank 2 raised ValueError"."""
     _this().finish(how)
 
 

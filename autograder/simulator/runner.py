@@ -1,7 +1,7 @@
 """Runs a torch.distributed script on the simulated cluster: `python -m autograder run SCRIPT`.
 
-This process keeps the switch and never runs the script. Each rank is a process forked from it, with RANK, WORLD_SIZE and
-the like set, in which the script runs as __main__. Whatever backend the script asks for, it gets the simulated one.
+This process keeps the switch and never runs the script. Each rank is a process forked from it, with RANK, WORLD_SIZE
+and the like set, in which the script runs as __main__. Whatever backend the script asks for, it gets the simulated one.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from pathlib import Path
 import torch
 
 from autograder.simulator import script_rank, topology
-from autograder.simulator.report import RankReport
+from autograder.simulator.rank_report import RankReport
 from autograder.simulator.switch import Switch
+from autograder.system.process import signal_name
 
 MAX_OPERATIONS_SHOWN = 40
 # Real seconds that ranks get to end by themselves once there is a verdict.
@@ -44,9 +45,10 @@ def run_script(
     receives, `seed` draws an adversarial schedule. Returns the exit status: 0 if all is well, 1 if not, 2 for wrong
     usage, 130 after Ctrl-C.
     """
-    problem, wires = _usage(script, world_size, topology)
-    if problem:
-        print(problem, file=sys.stderr)
+    try:
+        wires = _topology(script, world_size, topology)
+    except ValueError as error:
+        print(error, file=sys.stderr)
         return 2
     torch.set_num_threads(1)
     switch = Switch(world_size, wires, buffered=buffered, seed=seed)
@@ -69,16 +71,13 @@ def run_script(
     return 1 if switch.verdict or any(process.status for process in ranks) else 0
 
 
-def _usage(script: str, world_size: int, name: str) -> tuple[str, topology.Topology | None]:
-    """What is wrong with the arguments ("": nothing), and the topology."""
+def _topology(script: str, world_size: int, name: str) -> topology.Topology:
+    """The topology of that name; raises ValueError, in words for the user, if any of the arguments is wrong."""
     if not Path(script).is_file():
-        return f"there is no file {script}", None
+        raise ValueError(f"there is no file {script}")
     if world_size < 1:
-        return "the world size must be at least 1", None
-    try:
-        return "", topology.load(name)
-    except ValueError as error:
-        return str(error), None
+        raise ValueError("the world size must be at least 1")
+    return topology.load(name)
 
 
 @dataclass
@@ -101,9 +100,8 @@ class Process:
 
     def how(self) -> str:
         """How it ended, to continue "rank 2 ..."."""
-        if os.WIFSIGNALED(self.status):
-            return f"was killed by {signal.Signals(os.WTERMSIG(self.status)).name}"
-        return f"left with exit status {os.waitstatus_to_exitcode(self.status)}"
+        code = os.waitstatus_to_exitcode(self.status or 0)
+        return f"was killed by {signal_name(-code)}" if code < 0 else f"left with exit status {code}"
 
     def print(self, data: bytes) -> None:
         """Shows output line by line, with the rank in front; b"" is the end of it."""
@@ -176,7 +174,8 @@ def table(reports: Sequence[RankReport]) -> str:
     lines = []
     for report in reports:
         lines.append(
-            f"rank {report.rank}: {_time(report.seconds)} virtual; sent {_count(report.messages_sent, report.bytes_sent)}, "
+            f"rank {report.rank}: {_time(report.seconds)} virtual; "
+            f"sent {_count(report.messages_sent, report.bytes_sent)}, "
             f"received {_count(report.messages_received, report.bytes_received)}"
         )
         for operation in report.operations[:MAX_OPERATIONS_SHOWN]:

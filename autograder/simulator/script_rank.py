@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import torch
 import torch.distributed as dist
 import torch.distributed.distributed_c10d as c10d
+from torch._C._distributed_c10d import HashStore
 
 from autograder.fabric import callsite
 from autograder.simulator import rank_side
@@ -84,7 +85,7 @@ def _redirect(rank: int, world_size: int) -> None:
     init_process_group, new_group = dist.init_process_group, dist.new_group
 
     def init(backend: Any = None, *args: Any, **kwargs: Any) -> None:
-        store = dist.HashStore()
+        store = HashStore()
         init_process_group("sim", store=store, rank=rank, world_size=world_size)
 
     def new(ranks: Any = None, timeout: Any = None, backend: Any = None, *args: Any, **kwargs: Any) -> Any:

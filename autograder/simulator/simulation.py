@@ -1,8 +1,8 @@
 """The simulated cluster itself: operations go in, answers and a verdict come out. No sockets, no processes.
 
 What is decided is decided in the order of virtual time. An event may be taken up once every rank that is still running
-has a clock beyond it, for only then can no rank do anything earlier. So the order in which the ranks' messages happen to
-arrive changes nothing, and when no rank runs and no event is left, nobody can ever go on.
+has a clock beyond it, for only then can no rank do anything earlier. So the order in which the ranks' messages happen
+to arrive changes nothing, and when no rank runs and no event is left, nobody can ever go on.
 """
 
 import heapq
@@ -10,40 +10,22 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
-from autograder.simulator import collectives, verdict
+from autograder.simulator import at_rest, collectives, verdict
 from autograder.simulator.delays import NONE, Delays
 from autograder.simulator.link_scheduler import LinkScheduler, Transfer
 from autograder.simulator.matching import Matcher
 from autograder.simulator.operation import Group, Operation, Place
+from autograder.simulator.rank_state import BLOCKED, DEAD, FINISHED, RUNNING, Rank
 from autograder.simulator.topology import Topology
 from autograder.simulator.verdict import RankLine, Verdict
-from autograder.simulator.wire import Done, Pending, Stop
+from autograder.simulator.wire import Done, Pending, Stop, ToRank
 
-RUNNING, BLOCKED, FINISHED, DEAD = "running", "blocked", "finished", "dead"
 # Events of the same moment are taken in this order, then by rank, then by the order in which they were posted.
 POST, RELEASE, POLL, FAULT, DEATH = range(5)
 # Looking whether an operation is done takes this much virtual time, more each time in a row.
 POLL_SECONDS = 1e-6
 # Looks in a row, with nothing else going on anywhere, after which a rank counts as stuck.
 MAX_IDLE_POLLS = 1000
-
-
-class Rank:
-    """What the simulation knows of one rank. `clock` is the earliest virtual time at which it can do anything."""
-
-    def __init__(self) -> None:
-        self.state = RUNNING
-        self.clock = 0.0
-        self.operations: list[Operation] = []
-        self.waiting: Operation | None = None  # the operation that it is blocked in
-        self.is_polling = False
-        self.polls = 0  # looks in a row that found nothing
-        self.wakes = 0
-        self.messages = 0
-        self.how = ""  # how it ended, in words
-        self.news: list[Operation] = []  # operations that have ended since the last answer, with nothing to deliver
-        self.collectives: dict[Group, int] = defaultdict(int)
-        self.last_seen: dict[tuple[Group, int], float] = {}
 
 
 class Simulation:
@@ -53,7 +35,7 @@ class Simulation:
         self,
         world_size: int,
         topology: Topology,
-        answer: Callable[[int, Any, bytes], None],
+        answer: Callable[[int, ToRank, bytes], None],
         *,
         buffered: bool = False,
         delays: Delays = NONE,
@@ -65,7 +47,7 @@ class Simulation:
         self._matcher = Matcher()
         self._calls: dict[tuple[Group, int], dict[int, Operation]] = defaultdict(dict)
         self._events: list[tuple[float, int, int, int, Any]] = []
-        self._ended: list[Operation] = []  # those that a blocked rank waits for
+        self._ended: list[tuple[Operation, float]] = []  # those that a blocked rank waits for, and when they end
         self._count = 0
 
     @property
@@ -97,7 +79,7 @@ class Simulation:
         """A rank stops until its operation is done."""
         self._block(rank, operation, clock)
         if operation.end is not None:
-            self._wake(operation)
+            self._wake(operation, operation.end)
 
     def waited(self, rank: int, operation: Operation, clock: float) -> None:
         """A rank has waited for an operation that it knew to be done."""
@@ -160,8 +142,8 @@ class Simulation:
                 self._started(transfer)
             # Last, so that the answers tell of everything that this moment has decided.
             ended, self._ended = self._ended, []
-            for operation in ended if self.verdict is None else ():
-                self._wake(operation)
+            for operation, end in ended if self.verdict is None else ():
+                self._wake(operation, end)
             for kind, rank, subject in later:
                 if self.verdict is None:
                     self._later(now, kind, rank, subject)
@@ -185,8 +167,8 @@ class Simulation:
             return self.stop(found)
         if not self._buffered:
             return self._send(send)
-        if send.start is not None:
-            self._arrived(send)
+        if send.arrival is not None:
+            self._arrived(send, recv, send.arrival)
         return None
 
     def _send(self, send: Operation) -> None:
@@ -233,34 +215,33 @@ class Simulation:
         if not self._buffered:
             self._end(first, transfer.end)
         if first.partner is not None:
-            self._arrived(first)
+            self._arrived(first, first.partner, first.arrival)
 
-    def _arrived(self, send: Operation) -> None:
+    def _arrived(self, send: Operation, recv: Operation, arrival: float) -> None:
         """Both the message and its receive are there."""
-        recv = send.partner
         recv.start, recv.body, send.body = send.start, send.body, None
-        self._end(recv, max(recv.posted, send.arrival))
+        self._end(recv, max(recv.posted, arrival))
 
     def _end(self, operation: Operation, end: float) -> None:
         operation.end = end
         rank = self.ranks[operation.rank]
         if rank.state == BLOCKED and rank.waiting is operation and not rank.is_polling:
-            self._ended.append(operation)
+            self._ended.append((operation, end))
         elif operation.kind == "send":
-            rank.news.append(operation)
+            rank.news.append((operation, end))
 
     def _later(self, now: float, kind: int, number: int, subject: Any) -> None:
         """A look, a mistake seen by a rank, or a death, after everything else of this moment."""
         rank = self.ranks[number]
         if kind == DEATH:
-            self.stop(self._death(number))
+            self.stop(at_rest.of_death(self.ranks, number))
         elif kind == FAULT:
             what, text, place = subject
             line = RankLine(number, text, place.api, -1, place.file, place.line)
-            others = tuple(line for line in self._lines() if line.rank != number)
+            others = tuple(line for line in at_rest.lines(self.ranks) if line.rank != number)
             self.stop(Verdict(what, text, (number,), tuple(sorted((line, *others), key=lambda line: line.rank))))
         elif subject.end is not None and subject.end <= now:
-            self._wake(subject)
+            self._wake(subject, subject.end)
         else:
             idle = not self._events and not any(rank.state == RUNNING for rank in self.ranks)
             if idle and rank.polls > MAX_IDLE_POLLS:
@@ -274,17 +255,17 @@ class Simulation:
         rank = self.ranks[number]
         rank.state, rank.clock, rank.waiting, rank.is_polling = BLOCKED, clock, operation, False
 
-    def _wake(self, operation: Operation) -> None:
-        """Lets a rank go on that waits for this operation."""
+    def _wake(self, operation: Operation, end: float) -> None:
+        """Lets a rank go on that waits for this operation, which is done at `end`."""
         rank = self.ranks[operation.rank]
-        rank.clock = max(rank.clock, operation.end)
+        rank.clock = max(rank.clock, end)
         if operation.kind != "send":  # the rank may know of a send's end already, depending on real time
             rank.clock += self._delays.wake(operation.rank, rank.wakes)
             rank.wakes += 1
         rank.polls = 0
         rank.state, rank.waiting = RUNNING, None
         operation.waited = rank.clock
-        also = [(other.id, other.end) for other in rank.news if other.waited is None]
+        also = [(other.id, end) for other, end in rank.news if other.waited is None]
         rank.news.clear()
         source = operation.partner.rank if operation.partner is not None else -1
         body = b""
@@ -292,74 +273,8 @@ class Simulation:
             body, operation.body = operation.body or b"", None
         self._answer(operation.rank, Done(rank.clock, source, also), body)
 
-    # Judgement
-
     def _judge(self) -> None:
         """No rank runs and nothing is under way."""
-        blocked = {number: rank.waiting for number, rank in enumerate(self.ranks) if rank.state == BLOCKED}
-        gone = {number: rank.how or "has returned" for number, rank in enumerate(self.ranks) if rank.state == FINISHED}
-        if blocked:
-            waits_for = {number: self._awaited(operation, gone) for number, operation in blocked.items()}
-            self.stop(verdict.stuck(blocked, waits_for, gone, self._lines(), _hint(list(blocked.values()))))
-            return
-        if any(rank.how for rank in self.ranks):
-            return
-        everything = [operation for rank in self.ranks for operation in rank.operations]
-        open_ends = [o for o in everything if (o.partner is None if o.is_message else o.end is None)]
-        forgotten = [operation for operation in everything if operation.waited is None]
-        if open_ends:
-            self.stop(verdict.left_over(open_ends))
-        elif forgotten:
-            self.stop(verdict.unwaited(forgotten))
-
-    def _awaited(self, operation: Operation, gone: dict[int, str]) -> tuple[int, ...]:
-        """The ranks that could let this operation go on."""
-        if operation.is_message and operation.peer >= 0:
-            return (operation.peer,)
-        if operation.is_message:
-            others = [rank for rank in operation.group.ranks if rank != operation.rank]
-            return tuple(rank for rank in others if rank not in gone) or tuple(others)
-        calls = self._calls[operation.group, operation.sequence]
-        return tuple(rank for rank in operation.group.ranks if rank not in calls)
-
-    def _death(self, number: int) -> Verdict:
-        rank = self.ranks[number]
-        where = ""
-        if rank.waiting is not None:
-            where = f" in its {rank.waiting}"
-        elif rank.operations:
-            where = f" after its {rank.operations[-1]}"
-        return Verdict(verdict.DIED, f"Rank {number} {rank.how}{where}.", (number,), self._lines())
-
-    def _lines(self) -> tuple[RankLine, ...]:
-        return tuple(_line(number, rank) for number, rank in enumerate(self.ranks))
-
-
-def _line(number: int, rank: Rank) -> RankLine:
-    """What a rank is doing at this moment."""
-    last = rank.operations[-1] if rank.operations else None
-    if rank.state in (BLOCKED, DEAD) and rank.waiting is not None:
-        verb = "waits in" if rank.state == BLOCKED else f"{rank.how} in"
-        return verdict.line(rank.waiting, f"{verb} {rank.waiting}")
-    how = {FINISHED: rank.how or "has returned", DEAD: rank.how}.get(rank.state, "is running")
-    if last is None:
-        return RankLine(number, f"{how}, without any operation")
-    return verdict.line(last, f"{how}; its last operation was {last}")
-
-
-def _hint(blocked: list[Operation]) -> str:
-    """A sentence on what would help, or ""."""
-    for send in blocked:
-        for recv in blocked:
-            is_pair = (send.kind, recv.kind) == ("send", "recv") and (send.peer, recv.peer) == (recv.rank, send.rank)
-            if is_pair and send.tag != recv.tag:
-                return f" Rank {send.rank} sends with tag {send.tag}, rank {recv.rank} receives with tag {recv.tag}."
-            if is_pair and send.group != recv.group:
-                return f" Rank {send.rank} sends and rank {recv.rank} receives, but in different groups."
-    if len(blocked) > 1 and all(operation.kind == "send" for operation in blocked):
-        return " All of them send and none receives: a blocking send waits for its recv."
-    if len(blocked) > 1 and all(operation.kind == "recv" for operation in blocked):
-        return " All of them receive and none sends."
-    if any(operation.is_message for operation in blocked) and not all(operation.is_message for operation in blocked):
-        return " Some ranks are in a collective and others are not."
-    return ""
+        found = at_rest.judge(self.ranks, self._calls)
+        if found is not None:
+            self.stop(found)

@@ -14,18 +14,17 @@ which stops nothing. A rank that sends what is no message gets a verdict; nothin
 import selectors
 import socket
 
-from autograder.simulator import collectives, delays, report, verdict, wire
+from autograder.simulator import delays, intake, rank_report, verdict, wire
 from autograder.simulator.delays import NONE, Delays
-from autograder.simulator.operation import Group, Operation, Place
-from autograder.simulator.report import RankReport
-from autograder.simulator.simulation import BLOCKED, FINISHED, RUNNING, Simulation
+from autograder.simulator.intake import Names, expect
+from autograder.simulator.operation import Group
+from autograder.simulator.rank_report import RankReport
+from autograder.simulator.rank_state import BLOCKED, FINISHED, RUNNING
+from autograder.simulator.simulation import Simulation
 from autograder.simulator.topology import Topology
 from autograder.simulator.verdict import Verdict
-from autograder.simulator.wire import ITEM_SIZES, MalformedMessage
+from autograder.simulator.wire import MalformedMessage
 
-MAX_SITES = 1 << 12  # of a rank, in all of its examples
-MAX_GROUPS = 1 << 12
-MAX_OPERATIONS = 1 << 22
 MAX_UNHEARD = 1 << 12  # messages of a rank that have come too late, after a verdict
 MAX_UNREAD = 1 << 28  # bytes that a rank leaves unread
 OVERHEAD = 1 << 8
@@ -43,15 +42,15 @@ class _Port:
         self.connection = connection
         self.inbox = wire.Inbox()
         self.unsent = bytearray()
-        self.sites: list[Place] = []
-        self.groups: list[Group] = []
+        self.names = Names()
         self.unheard = 0
 
 
 class Switch:
     """`delays` are an adversarial schedule; with a `seed` instead, one is drawn. `buffered`: sends need not wait.
 
-    `most` are the bytes that all ranks may send in one example, each message counted as `OVERHEAD` more (None: any number).
+    `most` are the bytes that all ranks may send in one example, each message counted as `OVERHEAD` more (None: any
+    number).
     """
 
     def __init__(
@@ -142,12 +141,13 @@ class Switch:
     def report(self) -> list[RankReport]:
         """What each rank has done in this example so far."""
         return [
-            report.of_rank(rank, state.clock, state.operations) for rank, state in enumerate(self._simulation.ranks)
+            rank_report.of_rank(rank, state.clock, state.operations)
+            for rank, state in enumerate(self._simulation.ranks)
         ]
 
     def trace(self) -> str:
         """This example in the Chrome trace event format."""
-        return report.trace([state.operations for state in self._simulation.ranks], self.topology.name)
+        return rank_report.trace([state.operations for state in self._simulation.ranks], self.topology.name)
 
     # Connections
 
@@ -213,104 +213,66 @@ class Switch:
 
     def _take(self, rank: int, port: _Port, message: wire.FromRank, body: bytes) -> None:
         """One message of a rank. Raises MalformedMessage if it makes no sense."""
-        kind = type(message)
         self._taken += OVERHEAD + len(body)
         if self._most is not None and self._taken > self._most:
             raise TooMuch(f"more than the {self._most:,} bytes that one example may send")
-        if kind is wire.Site:
-            _expect(message.id == len(port.sites) < MAX_SITES, "a place out of turn")
-            port.sites.append(Place(message.api, message.file, message.line, message.function))
-            return
-        if kind is wire.Group:
-            _expect(message.id == len(port.groups) < MAX_GROUPS, "a group out of turn")
-            port.groups.append(self._group(rank, message))
-            return
-        state, simulation = self._simulation.ranks[rank], self._simulation
-        if simulation.verdict is not None:
-            port.unheard += 1
-            _expect(port.unheard < MAX_UNHEARD, "more and more after the end of the example")
-            if kind in (wire.Wait, wire.Poll, wire.Fault):
-                self._answer(rank, wire.Stop(simulation.verdict.kind, str(simulation.verdict)), b"")
-            return
-        _expect(state.state == RUNNING, "a message while it waits or after its end")
-        _expect(message.clock >= state.clock, "a clock that goes backwards")
-        body = bytes(len(body)) if self._zeroed_payloads else body
-        if kind is wire.Send or kind is wire.Recv:
-            simulation.post(_message(self._begun(rank, port, message, kind.__name__.lower()), message, body))
-        elif kind is wire.Collective:
-            simulation.post(_call(self._begun(rank, port, message, message.name), message, body))
-        elif kind is wire.Fault:
-            _expect(message.kind in (verdict.IN_FLIGHT, verdict.SELF), "an unknown mistake")
-            simulation.fault(rank, message.kind, message.text, _place(port, message.site), message.clock)
-        elif kind is wire.Finish:
-            simulation.finish(rank, message.clock, message.how)
+        if isinstance(message, wire.Site):
+            port.names.add_site(message)
+        elif isinstance(message, wire.Group):
+            port.names.add_group(message.id, self._group(rank, message))
+        elif self._simulation.verdict is not None:
+            self._came_late(rank, port, message, self._simulation.verdict)
         else:
-            _expect(message.id < len(state.operations), "an unknown operation")
-            operation = state.operations[message.id]
-            _expect(operation.waited is None, "a second wait for an operation")
-            if kind is wire.Wait:
-                simulation.wait(rank, operation, message.clock)
-            elif kind is wire.Poll:
-                simulation.poll(rank, operation, message.clock)
-            else:
-                _expect(operation.end is not None and operation.kind == "send", "a wait that never was")
-                simulation.waited(rank, operation, message.clock)
+            state = self._simulation.ranks[rank]
+            expect(state.state == RUNNING, "a message while it waits or after its end")
+            expect(message.clock >= state.clock, "a clock that goes backwards")
+            self._act(rank, port.names, message, bytes(len(body)) if self._zeroed_payloads else body)
 
     def _group(self, rank: int, message: wire.Group) -> Group:
         ranks = tuple(message.ranks)
-        _expect(rank in ranks and len(set(ranks)) == len(ranks) and max(ranks) < self.world_size, "a wrong group")
+        expect(rank in ranks and len(set(ranks)) == len(ranks) and max(ranks) < self.world_size, "a wrong group")
         return self._groups.setdefault((message.name, ranks), Group(message.name, ranks))
 
-    def _begun(self, rank: int, port: _Port, message: wire.Send | wire.Recv | wire.Collective, kind: str) -> Operation:
-        """The operation that a message tells of, still without its particulars. Raises MalformedMessage."""
-        count = len(self._simulation.ranks[rank].operations)
-        _expect(message.id == count < MAX_OPERATIONS, "an operation out of turn")
-        _expect(message.group < len(port.groups), "an unknown group")
-        return Operation(rank, count, kind, port.groups[message.group], _place(port, message.site), message.clock)
+    def _came_late(self, rank: int, port: _Port, message: wire.Act, found: Verdict) -> None:
+        """What a rank does after a verdict, which it is told of if it waits for an answer."""
+        port.unheard += 1
+        expect(port.unheard < MAX_UNHEARD, "more and more after the end of the example")
+        if isinstance(message, wire.Wait | wire.Poll | wire.Fault):
+            self._answer(rank, wire.Stop(found.kind, str(found)), b"")
+
+    def _act(self, rank: int, names: Names, message: wire.Act, body: bytes) -> None:
+        """What a running rank does."""
+        simulation = self._simulation
+        if isinstance(message, wire.Send | wire.Recv | wire.Collective):
+            count = len(simulation.ranks[rank].operations)
+            simulation.post(intake.operation(rank, count, names, message, body))
+        elif isinstance(message, wire.Fault):
+            expect(message.kind in (verdict.IN_FLIGHT, verdict.SELF), "an unknown mistake")
+            simulation.fault(rank, message.kind, message.text, names.place(message.site), message.clock)
+        elif isinstance(message, wire.Finish):
+            simulation.finish(rank, message.clock, message.how)
+        else:
+            self._attend(rank, message)
+
+    def _attend(self, rank: int, message: wire.Wait | wire.Waited | wire.Poll) -> None:
+        """A rank waits for one of its operations, or asks after it."""
+        simulation, begun = self._simulation, self._simulation.ranks[rank].operations
+        expect(message.id < len(begun), "an unknown operation")
+        operation = begun[message.id]
+        expect(operation.waited is None, "a second wait for an operation")
+        if isinstance(message, wire.Wait):
+            simulation.wait(rank, operation, message.clock)
+        elif isinstance(message, wire.Poll):
+            simulation.poll(rank, operation, message.clock)
+        else:
+            expect(operation.end is not None and operation.kind == "send", "a wait that never was")
+            simulation.waited(rank, operation, message.clock)
 
     def _malformed(self, rank: int, error: MalformedMessage) -> None:
         if self._simulation.verdict is None:
             road = "" if isinstance(error, TooMuch) else ", past torch.distributed"
             summary = f"Rank {rank} sent {error} to the simulated switch{road}."
             self._simulation.stop(Verdict(verdict.MALFORMED, summary, (rank,), ()))
-
-
-def _message(operation: Operation, message: wire.Send | wire.Recv, body: bytes) -> Operation:
-    """Puts in the particulars of a send or a receive. Raises MalformedMessage."""
-    item, peer = ITEM_SIZES.get(message.dtype), message.peer
-    _expect(item is not None, "an unknown dtype")
-    _expect(peer != operation.rank, "an operation with itself")
-    operation.peer, operation.tag, operation.dtype = peer, message.tag, message.dtype
-    operation.nbytes = message.numel * item
-    if operation.kind == "send":
-        _expect(peer in operation.group.ranks, "an unknown peer")
-        _expect(len(body) == operation.nbytes, "a message of a wrong size")
-        operation.sizes_in, operation.body = (message.numel,), body
-    else:
-        _expect(peer in operation.group.ranks or peer == -1, "an unknown peer")
-        _expect(not body, "a receive with data")
-        operation.sizes_out = (message.numel,)
-    return operation
-
-
-def _call(operation: Operation, message: wire.Collective, body: bytes) -> Operation:
-    """Puts in the particulars of a collective. Raises MalformedMessage."""
-    _expect(message.name in collectives.NAMES, "an unknown collective")
-    operation.dtype, operation.op, operation.peer, operation.body = message.dtype, message.op, message.root, body
-    operation.sizes_in, operation.sizes_out = tuple(message.inputs), tuple(message.outputs)
-    _expect(collectives.is_well_formed(operation), "an impossible collective")
-    operation.nbytes = max(sum(message.inputs), sum(message.outputs)) * ITEM_SIZES.get(message.dtype, 0)
-    return operation
-
-
-def _expect(condition: bool, what: str) -> None:
-    if not condition:
-        raise MalformedMessage(what)
-
-
-def _place(port: _Port, site: int) -> Place:
-    _expect(site < len(port.sites), "an unknown place")
-    return port.sites[site]
 
 
 def _drawn(seed: int, topology: Topology) -> Delays:

@@ -20,6 +20,7 @@ import math
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(__file__).parent / "topologies"
 
@@ -83,7 +84,8 @@ def parse(text: str, name: str) -> Topology:
     entries = data.get("level")
     if not isinstance(entries, list) or not entries:
         raise ValueError(f"topology {name}: it needs at least one [[level]]")
-    levels = []
+    levels: list[tuple[int | None, Link]] = []
+    inner = 1
     for number, entry in enumerate(entries, 1):
         where = f"topology {name}, level {number}"
         is_last = number == len(entries)
@@ -91,9 +93,9 @@ def parse(text: str, name: str) -> Topology:
         if is_last and ranks is not None:
             raise ValueError(f"{where}: the last level joins all ranks, leave `ranks` out")
         if not is_last:
-            inner = levels[-1][0] if levels else 1
             if not isinstance(ranks, int) or isinstance(ranks, bool) or ranks <= inner or ranks % inner:
                 raise ValueError(f"{where}: `ranks` must be a larger multiple of the level inside it ({inner})")
+            inner = ranks
         latency = _number(entry, "latency", where)
         bandwidth = _number(entry, "bandwidth", where)
         if latency < 0 or bandwidth <= 0:
@@ -102,7 +104,7 @@ def parse(text: str, name: str) -> Topology:
     return Topology(name, str(data.get("about", "")), tuple(levels))
 
 
-def _number(entry: dict, key: str, where: str) -> float:
+def _number(entry: dict[str, Any], key: str, where: str) -> float:
     value = entry.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise ValueError(f"{where}: `{key}` must be a number")

@@ -32,7 +32,7 @@ class RankLine:
 
 @dataclass(frozen=True)
 class Verdict:
-    """One mistake: its kind (above), what is wrong in plain words, the ranks it lies with, and what each rank was doing."""
+    """One mistake: its kind (above), what is wrong in plain words, whose it is, and what each rank was doing."""
 
     kind: str
     summary: str
@@ -74,8 +74,8 @@ def mismatch(send: Operation, recv: Operation) -> Verdict | None:
 def collective_mismatch(first: Operation, second: Operation, what: str) -> Verdict:
     """Two members of a group whose calls do not belong together."""
     summary = (
-        f"Rank {first.rank} and rank {second.rank} are each in their collective number {first.sequence + 1} of the same "
-        f"group, but differ in {what}. Every member has to call the same collectives in the same order."
+        f"Rank {first.rank} and rank {second.rank} are each in their collective number {first.sequence + 1} of the "
+        f"same group, but differ in {what}. Every member has to call the same collectives in the same order."
     )
     lines = tuple(line(call, f"{call}: {_call(call)}") for call in sorted((first, second), key=lambda call: call.rank))
     return Verdict(COLLECTIVE_MISMATCH, summary, tuple(call.rank for call in (first, second)), lines)
@@ -105,7 +105,10 @@ def left_over(operations: list[Operation]) -> Verdict:
 def unwaited(operations: list[Operation]) -> Verdict:
     """Work handles that were never waited for."""
     first = operations[0]
-    summary = f"Rank {first.rank} never waits for its {first}: until wait() has returned, the operation need not have happened."
+    summary = (
+        f"Rank {first.rank} never waits for its {first}: "
+        "until wait() has returned, the operation need not have happened."
+    )
     return _about(UNWAITED, summary, operations, "is never waited for")
 
 

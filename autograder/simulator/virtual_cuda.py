@@ -19,7 +19,7 @@ from torch.overrides import TorchFunctionMode
 def virtual_cuda() -> Iterator[None]:
     """While this lasts, torch.cuda is available, has one device, and synchronises with the virtual clock."""
     stream = SimpleNamespace(synchronize=lambda: torch.cuda.synchronize())
-    answers = {
+    answers: dict[str, Any] = {
         "is_available": lambda: True,
         "is_initialized": lambda: True,
         "device_count": lambda: 1,

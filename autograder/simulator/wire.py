@@ -144,8 +144,8 @@ class Finish(_Message):
 class Done(_Message):
     """To the rank: its operation is done at `clock`. The body is what it receives.
 
-    `source` is the global rank that a message came from. `also` are the operations of this rank, with their times, whose
-    end has become known since the last answer and which have nothing to deliver.
+    `source` is the global rank that a message came from. `also` are the operations of this rank, with their times,
+    whose end has become known since the last answer and which have nothing to deliver.
     """
 
     clock: float
@@ -166,7 +166,10 @@ class Stop(_Message):
     text: str
 
 
-FromRank = Site | Group | Send | Recv | Collective | Wait | Waited | Poll | Fault | Finish
+# What begins an operation, and all that a rank does at a time of its clock.
+Begin = Send | Recv | Collective
+Act = Begin | Wait | Waited | Poll | Fault | Finish
+FromRank = Site | Group | Act
 ToRank = Done | Pending | Stop
 
 _encoder = msgspec.json.Encoder()

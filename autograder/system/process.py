@@ -43,7 +43,7 @@ def has_hung_up(fd: int) -> bool:
 
 
 def shut(really: bool = True) -> None:
-    """Keeps other processes of the same user out of this one's memory and from its open files, or lets them in (Linux)."""
+    """Keeps other processes of the same user out of this one's memory and open files, or lets them in (Linux)."""
     _prctl(PR_SET_DUMPABLE, int(not really))
 
 
@@ -88,8 +88,8 @@ def descendants(pid: int, most: int) -> list[int]:
     """The processes below this one, however deep, also those that have ended and that nobody has asked how.
 
     Linux keeps lists of children. Without them every process of the machine has to be looked at, and a machine that
-    grades many submissions at a time has a thousand. Whoever forks for ever is faster than any look: from `most` on it is
-    cut short.
+    grades many submissions at a time has a thousand. Endless forking is faster than any look: from `most` on it
+    is cut short.
     """
     if not os.path.exists("/proc/thread-self/children"):
         return [process.pid for process in psutil.Process(pid).children(recursive=True)][:most]
@@ -113,7 +113,7 @@ def _children(pid: int) -> list[int]:
 def is_alive(pid: int) -> bool:
     """Whether there is such a process, and it has not ended."""
     try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
     except psutil.Error:
         return False
 

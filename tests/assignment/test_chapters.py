@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 import torch
 
+from autograder.authoring.chapters import ChapterError, block, render
+from autograder.checks.example import Call
 from autograder.cluster.cluster import Cluster
 from autograder.grading.assignment import load
-from autograder.protocol.request import Request
+from autograder.grading.registry import load_checks
+from autograder.problems.collectives.messages import CallArguments, Keywords, entry, of_call
 from autograder.system.paths import ROOT
 
 RANKS = 4
@@ -43,31 +46,31 @@ def tensors(function: str, before: torch.Tensor | None, after: torch.Tensor | No
     return {"tensor": before}
 
 
-def request(function: str, named: dict[str, Any], more: dict[str, Any]) -> tuple[Request, dict[str, torch.Tensor]]:
-    """What the driver is asked."""
-    names, flat = {}, {}
+def asked(function: str, named: dict[str, Any], more: dict[str, Any]) -> tuple[CallArguments, dict[str, torch.Tensor]]:
+    """What rank.py is asked of one rank."""
+    lengths: dict[str, int | None] = {}
+    flat = {}
     for name, value in named.items():
         if isinstance(value, torch.Tensor):
-            names[name], flat[f"0/{name}"] = ("contiguous", None), value
+            lengths[name], flat[of_call(0, name)] = None, value
         else:
-            names[name] = ("contiguous", len(value or []))
-            flat |= {f"0/{name}/{i}": tensor for i, tensor in enumerate(value or [])}
-    arguments = {"function": function, "group": None, "must_raise": "", "keywords": more, "calls": [names]}
-    return Request("collectives", "call", arguments), flat
+            lengths[name] = len(value or [])
+            flat |= {of_call(0, entry(name, i)): tensor for i, tensor in enumerate(value or [])}
+    return CallArguments(function=function, calls=1, tensors=lengths, keywords=Keywords(**more)), flat
 
 
 @pytest.mark.parametrize(("call", "before", "after"), BLOCK.findall(CHAPTER))
 def test_worked_example(call: str, before: str, after: str, cluster: Cluster) -> None:
     function, more = keywords(call)
     given, wanted = rows(before), rows(after)
-    asked = [request(function, tensors(function, b, a), more) for b, a in zip(given, wanted, strict=True)]
-    outcome = cluster.group(ROOT / "solutions", "gloo", RANKS).call(*zip(*asked, strict=True))
+    by_rank = [asked(function, tensors(function, b, a), more) for b, a in zip(given, wanted, strict=True)]
+    one_call = Call("call", *zip(*by_rank, strict=True))
+    outcome = cluster.group(ROOT / "solutions", "gloo", RANKS).call(one_call.requests("collectives"), one_call.tensors)
     assert outcome.returned, outcome
     for rank, expected in zip(outcome.ranks, wanted, strict=True):
-        named = {name.removeprefix("0/"): tensor for name, tensor in rank.tensors.items()}
-        got = named.get("output", named.get("tensor"))
+        got = rank.tensors.get(of_call(0, "output"), rank.tensors.get(of_call(0, "tensor")))
         if function == "gather" and expected is not None:
-            got = torch.cat([named[f"gather_list/{i}"] for i in range(RANKS)])
+            got = torch.cat([rank.tensors[of_call(0, entry("gather_list", i))] for i in range(RANKS)])
         if function in ("reduce", "gather") and expected is None:
             expected = given[rank.rank]
         assert torch.equal(got, expected)
@@ -83,3 +86,19 @@ def test_every_task_has_its_section(problem: Any) -> None:
     """Messages send a student to the section of the task's name."""
     headings = re.findall(r"^## (.+)$", (ROOT / "assignment" / f"{problem.name}.md").read_text(), re.MULTILINE)
     assert {task.name for task in problem.tasks} <= set(headings)
+
+
+def test_points_in_the_chapters_are_those_of_the_assignment() -> None:
+    """Rendered, not written: make chapters."""
+    assignment = load()
+    titles = {id: check.title for id, check in load_checks(assignment).items()}
+    for number, problem in enumerate(assignment.problems, 1):
+        text = (ROOT / "assignment" / f"{problem.name}.md").read_text()
+        content = block(number, problem, assignment.plan(), titles)
+        assert render(text, problem.name, content) == text, "run make chapters"
+        assert not re.search(r"\d+ points", text.replace(content, "")), "points stand in assignment.toml alone"
+
+
+def test_a_chapter_without_its_markers_is_told() -> None:
+    with pytest.raises(ChapterError, match=r"sums\.md: there has to be one line"):
+        render("# Sums\n", "sums.md", "")

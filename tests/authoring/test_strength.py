@@ -16,7 +16,7 @@ from autograder.authoring.strength.equivalent import Equivalent, stale
 from autograder.authoring.strength.matrix import Entry
 from autograder.authoring.strength.mutants import Verdict, graded, verdict
 from autograder.authoring.strength.mutate import mutants
-from autograder.authoring.strength.reach import defined, reached
+from autograder.authoring.strength.reach import affected, defined, reached
 from autograder.authoring.strength.record import Record
 from autograder.authoring.strength.seeds import Promise, promises
 from autograder.authoring.strength.strengths import strengths
@@ -132,7 +132,7 @@ def test_an_entry_that_fits_no_mutant_is_an_error() -> None:
 def test_a_record_outlives_its_run_but_not_its_grader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Record("mutants", tmp_path).note("source", [])
     assert Record("mutants", tmp_path).known("source") == []
-    monkeypatch.setattr("strength.record.grader", lambda: "another")
+    monkeypatch.setattr("autograder.authoring.strength.record.grader", lambda: "another")
     assert Record("mutants", tmp_path).known("source") is None
 
 
@@ -140,6 +140,14 @@ def test_a_record_outlives_its_run_but_not_its_grader(tmp_path: Path, monkeypatc
 def bench() -> Iterator[Bench]:
     with Bench() as bench:
         yield bench
+
+
+def test_what_a_change_can_affect_is_seen_from_names() -> None:
+    source = "def helper(): pass\ndef one(): helper()\ndef two(): one()\ndef three(): pass\n"
+    tasks = ["one", "two", "three"]
+    assert affected(source, ["helper"], tasks) == {"one", "two"}
+    assert affected(source, ["two"], tasks) == {"two"}
+    assert affected(source, ["unused"], tasks) == set(tasks)
 
 
 def test_a_real_mutant_is_caught(bench: Bench) -> None:

@@ -220,10 +220,15 @@ def tree(tmp_path):
         "autograder/cli.py": "print()\n",
         "autograder/__pycache__/cli.pyc": "x",
         "autograder/.hidden": "x",
+        "autograder/authoring/stubs.py": "x",
+        "assignment/student-readme.md": "for students",
         "solutions/sums.py": SOURCE,
         "tests/test_sums.py": "x",
         "results.json": "x",
-        **{name: name for name in ("Makefile", "README.md", "pyproject.toml", "constraints.txt")},
+        **{
+            name: name
+            for name in ("LICENSE", "Makefile", "Makefile.dev", "README.md", "pyproject.toml", "constraints.txt")
+        },
     }.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
@@ -261,10 +266,12 @@ def test_release_holds_what_students_need_and_nothing_else(tree):
     release(tree, tree / "dist" / "handout.zip")
     with zipfile.ZipFile(tree / "dist" / "handout.zip") as archive:
         names = archive.namelist()
+        assert archive.read("parallelism-assignment/README.md") == b"for students"
     assert names == [
         f"parallelism-assignment/{name}"
         for name in sorted(
             [
+                "LICENSE",
                 "Makefile",
                 "README.md",
                 "constraints.txt",
@@ -310,8 +317,8 @@ def test_release_that_shows_a_solution_is_refused(tree):
 
 def test_release_needs_its_files(tree):
     cut_tree(tree)
-    (tree / "README.md").unlink()
-    with pytest.raises(ReleaseError, match="README.md is missing"):
+    (tree / "assignment" / "student-readme.md").unlink()
+    with pytest.raises(ReleaseError, match="student-readme.md is missing"):
         release(tree, tree / "handout.zip")
 
 

@@ -32,13 +32,14 @@ def main() -> None:
         spent = seconds(ranks, 8, 20)
     operations = 8 * 2 * 7 * STEP
     print(
-        f"sim: {spent / operations * 1e6:.0f} us an operation at 8 ranks ({operations} operations in {spent * 1e3:.1f} ms)"
+        f"sim: {spent / operations * 1e6:.0f} us an operation at 8 ranks "
+        f"({operations} operations in {spent * 1e3:.1f} ms)"
     )
     begin = time.perf_counter()
     with Ranks(64, "pod") as ranks:
         forked = time.perf_counter() - begin
         spent = seconds(ranks, 64, 2)
-    print(f"sim: ring all-reduce on 64 ranks in {spent:.2f} s (forked in {forked:.2f} s)")
+    print(f"simulator: ring all-reduce on 64 ranks in {spent:.2f} s (forked in {forked:.2f} s)")
 
 
 if __name__ == "__main__":

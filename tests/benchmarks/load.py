@@ -2,8 +2,8 @@
 
 python tests/benchmarks/load.py [--times 50] [--loops-per-core 4] [--at-once 1] [--only ID ...]
 
-Gradings at once are a load on one another, besides the loops: harder, and sooner done. Every loop and every grading is a
-session of its own, for Linux shares processors out among sessions first: loops in one session would take one share.
+Gradings at once are a load on one another, besides the loops: harder, and sooner done. Every loop and every grading is
+a session of its own, for Linux shares processors out among sessions first: loops in one session would take one share.
 """
 
 from __future__ import annotations

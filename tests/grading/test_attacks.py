@@ -1,4 +1,4 @@
-"""Submissions that try to earn points without doing the work, or to do harm: each earns nothing, and all else is unharmed.
+"""Submissions that try to earn points without doing the work, or to do harm: each earns nothing and harms nothing else.
 
 A folder of tests/attacks/ is one submission. Its attack.toml says what it tries, and what the report must say of it.
 """
@@ -142,9 +142,9 @@ def test_an_attack_earns_nothing_and_harms_nothing(
 
 def _assert_nobody_is_left(cluster: Cluster, tier: str) -> None:
     """No process but those that are meant to be there."""
-    zygote = cluster._zygote
-    if zygote is not None:
-        there = psutil.Process(zygote.process.pid).children(recursive=True)
+    line = cluster._line
+    if line is not None:
+        there = psutil.Process(line.zygote.process.pid).children(recursive=True)
         ranks = sum(group.world_size for group in cluster._groups.values() if group.warm)
         assert len(there) <= BESIDE_RANKS[tier] + ranks, there
 

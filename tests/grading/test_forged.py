@@ -1,11 +1,12 @@
-"""Replies that a submission has forged: whatever a rank says, its check ends in a judgement, never in a fault of the kit.
+"""Forged replies: whatever a rank says, its check ends in a judgement, never in a fault of the kit.
 
-The reference runs a few examples; of the last one's replies one thing after another is replaced by something strange, and
-the examiner is told that this is what came back.
+The reference runs a few examples; of the last one's replies one thing after another is replaced by something strange,
+and the examiner is told that this is what came back.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -25,12 +26,13 @@ from autograder.grading.registry import checks_of
 from autograder.grading.runner import Runner
 from autograder.grading.session import REFERENCE
 from autograder.protocol.operation import Operation
-from autograder.protocol.reply import Reply, TensorFacts
+from autograder.protocol.reply import NOTHING, Reply, TensorFacts
 from autograder.report.model import Setting
 
 EXAMPLES = 2  # the first that are drawn are the simplest; the last one is forged
 BUDGET = Budget(examples=EXAMPLES, real_every=1, reference="failure", shrink=0)
 STRANGE_WORDS = (None, -1, 2**70, 10**400, 1e308, "\x1b[31mnan", [], {"a": {"b": 1}})
+UNREADABLE = (b"1e999", b"[" * 20_000 + b"]" * 20_000)  # JSON that nothing can be made of
 STRANGE_TENSORS = (
     torch.tensor(float("nan")),
     torch.full((7, 5, 3), 2**62),
@@ -81,8 +83,9 @@ class ForgedCluster:
 def forgeries(rank: RankOutcome) -> Iterator[tuple[str, Forgery]]:
     """Ways to lie for this rank, each with its name."""
     assert rank.reply is not None
-    for where, value in _lies(rank.reply.value):
-        yield f"says {where}", lambda r, value=value: _replied(r, value=value)
+    lies = ((where, json.dumps(lie).encode()) for where, lie in _lies(msgspec.json.decode(rank.reply.value)))
+    for where, lie in (*lies, *((f"{word!r:.20}", word) for word in UNREADABLE)):
+        yield f"says {where}", lambda r, lie=lie: _replied(r, value=msgspec.Raw(lie))
     for name in [*rank.tensors][:1] + [*rank.tensors][1:][-1:]:
         others = {other: tensor for other, tensor in rank.tensors.items() if other != name}
         yield f"no {name}", lambda r, others=others: msgspec.structs.replace(r, tensors=others)
@@ -175,7 +178,8 @@ def test_no_reply_makes_the_kit_fail(check: Check, cluster: Cluster) -> None:
     assert examined().status is Status.PASSED
     forged.calls = forged.count
     caught, faults = 0, []
-    ranks = [rank for rank in forged.last.ranks if rank.reply is not None and (rank.value or rank.tensors)]
+    replies = [(rank, rank.reply) for rank in forged.last.ranks if rank.reply is not None]
+    ranks = [rank for rank, reply in replies if reply.value != NOTHING or rank.tensors]
     alone = [(name, _of(ranks[-1].rank, forgery)) for name, forgery in forgeries(ranks[-1])]
     for name, forged.forgery in (*alone, *conspiracies(ranks[0])):
         result = examined()
@@ -235,4 +239,4 @@ def _planned_alone(id: str, world_size: int) -> Assignment:
 
 def test_a_reply_is_what_the_ranks_send() -> None:
     """What is forged above is what can be forged: a rank's reply has no other fields."""
-    assert {*Reply.__struct_fields__} == {"status", "value", "raised", "operations", "refused", "tensors"}
+    assert {*Reply.__struct_fields__} == {"status", "value", "missing", "raised", "operations", "refused", "tensors"}

@@ -1,4 +1,4 @@
-"""The whole of a grading, as its users run it: the command line, its files, its exit status, and what is left after it."""
+"""The whole of a grading, as its users run it: the command line, its files, its exit status, and what is left."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ from autograder.cluster.cluster import Cluster
 from autograder.diagnosis.diagnose import diagnose
 from autograder.grading.assignment import load
 from autograder.problems.collectives.examples import Collective
-from autograder.protocol.request import Request
 from autograder.report.model import Report
 from autograder.system.paths import ROOT
 
@@ -113,7 +112,8 @@ def test_a_wrong_submission_gets_the_same_report_twice(tmp_path: Path) -> None:
 
 
 def test_only_one_check_by_pytest_itself() -> None:
-    command = [sys.executable, "-m", "pytest", "autograder/checks", "-k", "all_reduce and values"]
+    plugin = ["-p", "autograder.grading.pytest_plugin", "autograder/problems"]
+    command = [sys.executable, "-m", "pytest", *plugin, "-k", "all_reduce and values"]
     ended = subprocess.run(
         [*command, "--submission", "solutions"], cwd=ROOT, capture_output=True, text=True, timeout=1000
     )
@@ -124,6 +124,14 @@ def test_only_one_check_by_pytest_itself() -> None:
     )
     assert ended.returncode == 1
     assert "1 failed" in ended.stdout and "not_attempted" in ended.stdout
+
+
+def test_what_is_set_for_pytest_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--no-such-option")
+    monkeypatch.setenv("PYTEST_PLUGINS", "no_such_plugin")
+    ended = run("grade", "handout", "--only", "broadcast.values")
+    assert ended.returncode == 0, ended.stderr
+    assert "pytest" not in ended.stdout + ended.stderr
 
 
 @pytest.mark.parametrize(
@@ -223,6 +231,11 @@ BROKEN = {
         r"raised OSError|File too large",
         "failed",
     ),
+    "text that no message can hold": (
+        "def broadcast(tensor, src, group=None):\n    raise ValueError('\\ud800')\n",
+        r"raised|cannot be sent",
+        "failed",
+    ),
     "wrong dtype": (
         "def broadcast(tensor, src, group=None):\n    tensor.data = tensor.double()\n",
         r"has dtype float64, expected float32",
@@ -251,7 +264,11 @@ def test_every_way_to_fail_is_told(name: str, tmp_path: Path, graded: Callable[.
 
 
 REAL = [
-    (WAITS_FOR_NOBODY, Status.TIMEOUT, r"rank \d waits in recv from rank 0 .* for ever: rank 0 has already returned"),
+    (
+        WAITS_FOR_NOBODY,
+        Status.TIMEOUT,
+        r"rank \d is blocked in recv from rank 0 .* and will never return: rank 0 has already returned",
+    ),
     (WAITS_IN_A_CIRCLE, Status.TIMEOUT, r"deadlock: each waits for the next: rank 0 in send to rank 1"),
     (SMALL_BUFFER, Status.CRASHED, r"rank \d's process ended by signal SIGABRT; its last operation: recv from rank 0"),
 ]
@@ -262,7 +279,7 @@ def test_gloo_itself_is_understood(text: str, status: Status, words: str, tmp_pa
     """What the simulated cluster says in other words; checks that run on the real backend alone depend on it."""
     example = Collective("broadcast", 3, shape=(4,))
     call = example.call()
-    requests = [Request("collectives", call.driver, arguments) for arguments in call.arguments]
+    requests = call.requests("collectives")
     outcome = cluster.group(written(tmp_path / "s", collectives=text), "gloo", 3).call(requests, call.tensors)
     told = diagnose(outcome, "broadcast")
     assert told is not None and told[0] is status
@@ -318,9 +335,9 @@ def test_an_interrupted_grading_leaves_nothing(
 
 
 def test_an_interrupt_in_the_middle_of_an_import_is_one_like_any_other(tmp_path: Path) -> None:
-    """Many a library runs text that it has made; `python -m` remembers at its end that an interrupt went through there."""
+    """Many a library runs text that it has made; `python -m` remembers at its end that an interrupt went through it."""
     (tmp_path / "interrupted.py").write_text(
-        "from autograder import assignment, cli\n"
+        "from autograder import cli\nfrom autograder.grading import assignment\n"
         "assignment.load = lambda: exec('raise KeyboardInterrupt')\n"
         "cli.main(['grade'])\n"
     )

@@ -1,4 +1,4 @@
-"""A grading that is killed at any moment leaves no process, no folder and no half-written file, and harms no later one."""
+"""A grading killed at any moment leaves no process, no folder and no half-written file, and harms no later one."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_zygote_whose_grader_is_gone_before_it_begins() -> None:
     zygote.close()
     assert ended.returncode == 0
     imported = {line.rpartition("|")[2].strip() for line in ended.stderr.splitlines()}
-    assert "autograder.cluster.process" in imported
+    assert "autograder.system.process" in imported
     assert "torch" not in imported
 
 

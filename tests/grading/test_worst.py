@@ -20,9 +20,11 @@ WAYS = {
     "prints": "while True:\n    print('all work and no play ' * 1000)",
     "computes": "while True:\n    pass",
     "sleeps": "import time\nwhile True:\n    time.sleep(1)",
-    "waits": "import torch, torch.distributed as dist\ndist.recv(torch.empty(1), (dist.get_rank() + 1) % dist.get_world_size())",
+    "waits": "import torch, torch.distributed as dist\n"
+    "dist.recv(torch.empty(1), (dist.get_rank() + 1) % dist.get_world_size())",
     "selects": "import select\nwhile True:\n    select.select([], [], [], 0.1)",
-    "ignores": "import os\nwhile True:\n    try:\n        os.write(1, b'all work and no play ' * 1000)\n    except OSError:\n        pass",
+    "ignores": "import os\nwhile True:\n    try:\n        os.write(1, b'all work and no play ' * 1000)\n"
+    "    except OSError:\n        pass",
 }
 
 

@@ -1,8 +1,7 @@
-"""Every wrong submission loses the points of its task and no other's, and is told why; every right one keeps them all."""
+"""Every wrong submission loses the points of its task and no other's, and is told why; every right one keeps all."""
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from autograder.authoring.variants import described, submission_of, variants, within
+from autograder.authoring.strength.reach import affected, defined
+from autograder.authoring.variants import described, source_of, submission_of, variants, within
 from autograder.checks.finding import Status
 from autograder.grading.assignment import Budget, load
 from autograder.report.clean import one_line
@@ -22,13 +22,13 @@ PROBLEMS = [problem.name for problem in load().problems]
 
 
 def _wrong() -> Iterator[Any]:
-    """One file for each number in the list of mistakes; the others are for a thorough run."""
-    tried = set()
+    """Of each problem one file for each number in the list of mistakes, and one without; the rest is thorough."""
+    tried: set[tuple[str, int | None]] = set()
     for problem in PROBLEMS:
         for path in variants("mistakes", problem):
-            number = described(path).mistake
-            marks = [pytest.mark.thorough] if number is None or number in tried else []
-            tried.add(number)
+            kind = (problem, described(path).mistake)
+            marks = [pytest.mark.thorough] if kind in tried else []
+            tried.add(kind)
             yield pytest.param(problem, path, id=f"{problem}-{path.stem}", marks=marks)
 
 
@@ -48,6 +48,12 @@ FEW = msgspec.structs.replace(load(), budgets={"local": Budget(examples=5, real_
 FEWER = msgspec.structs.replace(load(), budgets={"local": Budget(examples=2, real_every=2, reference="failure")})
 # The other tasks are the reference's own code: one example of each base check shows that nothing spilled over.
 GLANCE = msgspec.structs.replace(load(), budgets={"local": Budget(examples=1, reference="failure")})
+
+
+def _affected(path: Path, problem: str) -> set[str]:
+    """The tasks that the file's definitions can make a difference to: the others are the reference's own code."""
+    tasks = [task.name for task in load().problem(problem).tasks]
+    return affected(source_of(path, problem), defined(path.read_text()), tasks)
 
 
 def _lost(report: Report) -> dict[str, str]:
@@ -78,9 +84,9 @@ def test_wrong_submission(problem: str, path: Path, tmp_path: Path, graded: Call
     assert not report.kit_errors
     for id in variant.loses:
         assert any(_within(check, (id,)) for check in lost), f"{id} was not caught"
-    others = {check.base for check in load().plan() if check.problem == problem} - {
-        check.base for check in load().plan() if f"{problem}.{check.task}" in tasks
-    }
+    changed = _affected(path, problem)
+    bases = {check.base: check.task for check in load().plan() if check.problem == problem}
+    others = {base for base, task in bases.items() if task in changed and f"{problem}.{task}" not in tasks}
     lost_elsewhere = _lost(graded(submission, *others, planned=GLANCE)) if others else {}
     strangers = {check: text for check, text in (lost | lost_elsewhere).items() if not _within(check, variant.loses)}
     assert not strangers, "\n".join(f"{check}: {text}" for check, text in strangers.items())
@@ -93,10 +99,7 @@ def test_wrong_submission(problem: str, path: Path, tmp_path: Path, graded: Call
 @pytest.mark.parametrize(("problem", "path"), RIGHT)
 def test_unusual_submission(problem: str, path: Path, tmp_path: Path, graded: Callable[..., Report]) -> None:
     variant = described(path)
-    defined = {node.name for node in ast.parse(path.read_text()).body if hasattr(node, "name")}
-    tasks = {task.name for task in load().problem(problem).tasks}
-    # a file that replaces the reference's helpers or constants may change any task
-    chosen = [f"{problem}.{name}" for name in defined] if defined and defined <= tasks else [problem]
+    chosen = [f"{problem}.{task}" for task in _affected(path, problem)]
     lost = _lost(graded(submission_of(path, problem, tmp_path), *_checks(chosen), planned=FEWER))
     assert not {check: text for check, text in lost.items() if not _within(check, variant.may_lose)}
 

@@ -63,7 +63,7 @@ def test_terminal_fits_the_width_and_says_everything(width):
 
 def test_terminal_ends_with_what_to_do_next():
     assert terminal(FULL).rstrip().split("\n")[-1] == (
-        "next: mend scatter.even (1.2.1), then run: make grade ONLY=scatter.even"
+        "next: fix scatter.even (1.2.1), then run: make grade ONLY=scatter.even"
     )
 
 
@@ -139,7 +139,7 @@ def test_total(report, said):
 
 
 def test_next_step_when_nothing_is_left():
-    assert summary.next_step(all_passed()).startswith("next: nothing is left to mend")
+    assert summary.next_step(all_passed()).startswith("next: nothing is left to fix")
 
 
 def test_next_step_names_the_chapter_of_what_is_not_written():

@@ -18,7 +18,7 @@ import torch.distributed as dist
 from autograder.simulator import rank_side, topology
 from autograder.simulator.delays import NONE, Delays
 from autograder.simulator.endpoint import SimulationError
-from autograder.simulator.report import RankReport
+from autograder.simulator.rank_report import RankReport
 from autograder.simulator.switch import Switch
 from autograder.simulator.verdict import Verdict
 from autograder.system.process import die_with_parent

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Collection
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import click
 import msgspec
@@ -15,6 +15,7 @@ from autograder.checks.finding import Status
 from autograder.cluster import launch
 from autograder.cluster.cluster import Cluster
 from autograder.grading.assignment import Budget, PlannedCheck, load
+from autograder.grading.reference import ReferenceResults
 from autograder.grading.registry import load_checks
 from autograder.grading.session import Request, examination
 from autograder.report.model import CheckResult
@@ -56,7 +57,7 @@ class Bench:
 
     def __init__(self) -> None:
         self._checks = load_checks(PLANNED)
-        self._reference_results: dict[Any, Any] = {}
+        self._reference_results: ReferenceResults = {}
         self._cluster = Cluster(launch.Start(PLANNED.limits))
 
     def __enter__(self) -> Bench:
@@ -74,11 +75,10 @@ class Bench:
         """
         with tempfile.TemporaryDirectory(prefix="mutant-", dir=self._cluster.home) as folder:
             Path(folder, f"{module}.py").write_text(source)
-            request, shared = (
-                Request(submission=folder, budget=budget, seed=seed),
-                {"cluster": self._cluster, "reference_results": self._reference_results},
-            )
-            with examination(request, planned=PLANNED, **shared) as examining:
+            request = Request(submission=folder, budget=budget, seed=seed)
+            with examination(
+                request, planned=PLANNED, cluster=self._cluster, reference_results=self._reference_results
+            ) as examining:
                 ends = []
                 for check in checks:
                     ends.append(_end(examining.examine(self._checks[check.id])))

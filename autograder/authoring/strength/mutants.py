@@ -29,8 +29,8 @@ IN_SMALL = {"collectives": "small_pieces"}
 class Verdict(msgspec.Struct, frozen=True):
     """What became of a mutant.
 
-    `kind` is "caught" by a check, "survived", explained as "equivalent" or as different on a "gpu" alone, or a "fault" of
-    the kit's own.
+    `kind` is "caught" by a check, "survived", explained as "equivalent" or as different on a "gpu" alone, or a "fault"
+    of the kit's own.
     """
 
     mutant: Mutant
@@ -92,7 +92,12 @@ def run(only: Collection[str], console: Console, equivalent: Path = FOLDER) -> t
             verdicts.append(verdict(mutant, ends, equivalents))
             if verdicts[-1].kind in ("survived", "fault"):
                 show(verdicts[-1], console)
-    listed = [e for e in equivalents.values() if fitting(*e.where.split(".", 1), only)]
+    listed = [
+        entry
+        for entry in equivalents.values()
+        for module, _, where in [entry.where.partition(".")]
+        if fitting(module, where, only)
+    ]
     caught = [v.mutant for v in verdicts if v.kind == "caught"]
     return verdicts, list(stale(listed, todo, caught))
 

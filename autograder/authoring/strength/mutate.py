@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from autograder.authoring.strength.operators import mutations
-from autograder.authoring.strength.splice import Edit, Text
+from autograder.authoring.strength.splice import Edit, Placed, Text
 from autograder.authoring.stubs import BEGIN, find_blocks
 
 Key = tuple[str, str, str, int]
@@ -47,7 +47,8 @@ def mutants(source: str, module: str) -> list[Mutant]:
     found: dict[str, Mutant] = {}
     for node, parent, where in _walk(tree, tree, ()):
         place = node.target if isinstance(node, ast.comprehension) else node
-        if blocks is not None and not any(b.begin < place.lineno and place.end_lineno < b.end for b in blocks):
+        end = place.end_lineno or place.lineno
+        if blocks is not None and not any(b.begin < place.lineno and end < b.end for b in blocks):
             continue
         for edit in mutations(node, parent, text):
             if edit.text == "pass" and node in assigned:
@@ -80,13 +81,15 @@ def _compiles(source: str) -> bool:
     return True
 
 
-def _walk(node: ast.AST, parent: ast.AST, where: tuple[str, ...]) -> Iterator[tuple[ast.AST, ast.AST, tuple[str, ...]]]:
+def _walk(
+    node: ast.AST, parent: ast.AST, where: tuple[str, ...]
+) -> Iterator[tuple[Placed | ast.comprehension, ast.AST, tuple[str, ...]]]:
     """Every node that may be mutated, with its parent and the definitions around it."""
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         where = (*where, node.name)
     elif not where and isinstance(node, ast.Assign | ast.AnnAssign):
         where = (ast.unparse(_targets(node)[0]),)
-    if hasattr(node, "lineno") or isinstance(node, ast.comprehension):
+    if isinstance(node, Placed | ast.comprehension):
         yield node, parent, where
     for child in _children(node):
         yield from _walk(child, node, where)
@@ -106,13 +109,13 @@ def _children(node: ast.AST) -> Iterator[ast.AST]:
                 yield child
 
 
-def _targets(node: ast.AST) -> list[ast.expr]:
+def _targets(node: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
     return node.targets if isinstance(node, ast.Assign) else [node.target]
 
 
 def _assigned_once(tree: ast.AST) -> set[ast.AST]:
     """The assignments that give a name its only value, in their function or module."""
-    once = set()
+    once: set[ast.AST] = set()
     for scope in [tree, *(node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))]:
         given = [argument.arg for argument in _arguments(scope)]
         assignments = [node for node in ast.walk(scope) if isinstance(node, ast.Assign | ast.AnnAssign)]

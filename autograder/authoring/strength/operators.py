@@ -106,7 +106,7 @@ def _constants(node: ast.AST, parent: ast.AST, text: Text) -> Iterator[Edit]:
 
 
 def _calls(node: ast.AST, parent: ast.AST, text: Text) -> Iterator[Edit]:
-    """A call without one of its optional arguments, or what it is called on or with alone: x for x.clone() or list(x)."""
+    """A call without one of its optional arguments, or what it is called on or with: x for x.clone() or list(x)."""
     if not isinstance(node, ast.Call):
         return
     arguments = sorted([*node.args, *node.keywords], key=lambda argument: text.span(argument))

@@ -18,6 +18,18 @@ def reached(source: str, changed: Collection[str], tasks: Collection[str]) -> li
     return [task for task in tasks if task in found] if found else list(tasks)
 
 
+def affected(source: str, changed: Collection[str], tasks: Collection[str]) -> set[str]:
+    """The tasks that use one of these names, through others or not; the rest is the same code as before.
+
+    A name that no task uses may do anything: then it is all tasks.
+    """
+    uses = _uses(ast.parse(source))
+    closures = {task: _closure(task, uses) for task in tasks}
+    if any(all(name not in closure for closure in closures.values()) for name in changed):
+        return set(tasks)
+    return {task for task, closure in closures.items() if closure & set(changed)}
+
+
 def defined(source: str) -> list[str]:
     """The names that the top level of a source gives a value to, attributes of them included."""
     return list(dict.fromkeys(name for node in ast.parse(source).body for name in _given(node)))
@@ -42,7 +54,8 @@ def _uses(tree: ast.Module) -> dict[str, set[str]]:
 
 
 def _closure(task: str, uses: dict[str, set[str]]) -> set[str]:
-    seen, ahead = set(), [task]
+    seen: set[str] = set()
+    ahead = [task]
     while ahead:
         name = ahead.pop()
         if name not in seen:

@@ -1,4 +1,4 @@
-"""make seeds: whether the checks that should catch a wrong submission do so whatever the seed, or were lucky in their examples."""
+"""make seeds: whether checks that should catch a wrong submission do so whatever the seed, or were lucky."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def promises(only: Collection[str]) -> Iterator[Promise]:
 
 
 def run(only: Collection[str], seeds: int, console: Console) -> tuple[int, list[Miss]]:
-    """Grades what is not known yet, as a student's work is graded, with seeds 0, 1, ...; how many promises, and the misses."""
+    """Grades what is not known yet, as a student's work is, with seeds 0, 1, ...; how many promises, and the misses."""
     record, misses = Record("seeds"), []
     todo = [(promise, seed) for promise in promises(only) for seed in range(seeds)]
     with Bench() as bench, Progress(console=console, transient=True) as progress:

@@ -6,6 +6,8 @@ import ast
 from typing import NamedTuple
 
 LONGEST = 160
+# The syntax that has a place of its own.
+Placed = ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias | ast.pattern | ast.ExceptHandler
 
 
 class Edit(NamedTuple):
@@ -27,6 +29,7 @@ class Text:
 
     def span(self, node: ast.AST) -> tuple[int, int]:
         """Where a node starts and ends, without parentheses around it."""
+        assert isinstance(node, Placed) and node.end_lineno is not None and node.end_col_offset is not None
         return self._lines[node.lineno - 1] + node.col_offset, self._lines[node.end_lineno - 1] + node.end_col_offset
 
     def of(self, node: ast.AST) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 from hypothesis import strategies as st
 
-from autograder.checks.check import Checks
+from autograder.checks.check import Checks, Comparison, Drawing, Judge
 from autograder.problems.bandwidth import examples, examples_timing
+from autograder.problems.bandwidth.hints import CLOCK, SLOWEST
 from autograder.problems.bandwidth.judge import figures, fitted, printed
-from autograder.problems.bandwidth.judge_timing import CLOCK, SLOWEST, benchmarked, beside, timed
+from autograder.problems.bandwidth.judge_timing import benchmarked, beside, timed
 
 # Time is virtual on the simulated cluster, so that the truth is known and no machine's noise comes in.
 SIMULATED, REAL, BOTH = ("sim",), ("real",), ("sim", "real")
@@ -21,11 +22,12 @@ CHECKS = Checks("bandwidth")
 def _check(
     name: str,
     task: str,
-    judge: Any,
+    judge: Judge,
     backends: tuple[str, ...] = REAL,
-    needs_messages: bool = False,  # ranks that are all alike measure the right time, whether they tell one another or not
-    compare: Any = None,
-) -> Any:
+    needs_messages: bool = False,
+    compare: Comparison | None = None,
+) -> Callable[[Drawing], Drawing]:
+    """Ranks that are all alike measure the right time, whether they tell one another or not: few need messages."""
     return CHECKS.add(name, (task,), judge, backends, needs_messages=needs_messages, compare=compare)
 
 
@@ -53,7 +55,7 @@ def _timing(
     backends: tuple[str, ...] = SIMULATED,
     count_calls: bool = False,
     needs_messages: bool = False,
-) -> Any:
+) -> Callable[[Drawing], Drawing]:
     return _check(name, "time_collective", timed(omission, count_calls), backends, needs_messages)
 
 

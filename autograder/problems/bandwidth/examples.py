@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
 from autograder.checks.example import Call, Description
 from autograder.problems.bandwidth.expected import FACTORS
+from autograder.problems.bandwidth.messages import FiguresArguments, FitArguments, TableArguments
 
 WITHOUT_SIZE_ONE = ("broadcast", "reduce", "send_recv")  # on one rank nothing says what these would cost
 
@@ -26,22 +26,28 @@ class Figures:
     world_size: int = 1
 
     @property
-    def calls(self) -> list[list[Any]]:
-        """The arguments of every call."""
-        names = [self.unknown] if self.unknown else list(FACTORS)
-        rest = [self.size_bytes, self.ranks, *([self.seconds] if self.function == "bandwidth" else [])]
-        return [[name, *rest] for name in names if self.ranks > 1 or name not in WITHOUT_SIZE_ONE]
+    def collectives(self) -> list[str]:
+        """Those to be computed."""
+        return [] if self.unknown else [name for name in FACTORS if self.ranks > 1 or name not in WITHOUT_SIZE_ONE]
+
+    @property
+    def rest(self) -> list[int | float]:
+        """The arguments of every call after the collective's name."""
+        return [self.size_bytes, self.ranks, *([self.seconds] if self.function == "bandwidth" else [])]
 
     def call(self) -> Call:
         """One rank computes all of it."""
-        calls, refused = ([], self.calls) if self.unknown else (self.calls, [])
-        return Call("figures", ({"function": self.function, "calls": calls, "refused": refused},), ({},))
+        refused = [self.unknown] if self.unknown else []
+        return Call("figures", (FiguresArguments(self.function, self.collectives, refused, self.rest),), ({},))
+
+    def spelled_out(self, collective: str) -> str:
+        """One call in a student's words; `collective` as it stands in Python."""
+        return f"{self.function}({', '.join([collective, *map(repr, self.rest)])})"
 
     def describe(self) -> Description:
         """The call in a student's words, whatever the collective."""
-        name = repr(self.unknown) if self.unknown else "collective"
-        rest = ", ".join(repr(argument) for argument in self.calls[0][1:])
-        return Description(f"{self.function}({name}, {rest})", f"{self.ranks} ranks", ("",))
+        call = self.spelled_out(repr(self.unknown) if self.unknown else "collective")
+        return Description(call, f"{self.ranks} ranks", ("",))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,16 +73,14 @@ class Line:
         return [float(o * (self.latency + size / self.bandwidth)) for o, size in zip(off, self.sizes, strict=True)]
 
     @property
-    def unfit(self) -> list[list[list[float]]]:
-        """With noise, lists that no line can be fitted to."""
+    def unfit(self) -> list[tuple[list[int], list[float]]]:
+        """With noise, sizes and seconds that no line can be fitted to."""
         sizes, seconds = self.sizes, self.seconds
-        return [[sizes[:1] * 2, seconds[:2]], [sizes, seconds[1:]], [sizes[:1], seconds[:1]]] if self.noise else []
+        return [(sizes[:1] * 2, seconds[:2]), (sizes, seconds[1:]), (sizes[:1], seconds[:1])] if self.noise else []
 
     def call(self) -> Call:
         """The fit, and what is unfit for it."""
-        calls = [[self.sizes, self.seconds]]
-        arguments = {"function": "fit_latency_bandwidth", "calls": calls, "refused": self.unfit}
-        return Call("figures", (arguments,), ({},))
+        return Call("fit", (FitArguments(self.sizes, self.seconds, self.unfit),), ({},))
 
     def describe(self) -> Description:
         """The call in a student's words."""
@@ -99,7 +103,7 @@ class Table:
 
     def call(self) -> Call:
         """One rank prints it."""
-        return Call("table", ({"rows": self.measurements},), ({},))
+        return Call("table", (TableArguments(self.measurements),), ({},))
 
     def describe(self) -> Description:
         """The rows as a student would write them."""

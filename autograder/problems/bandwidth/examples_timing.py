@@ -6,16 +6,17 @@ On the simulated cluster, where time is virtual, the true result is known exactl
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import TypedDict
 
 import torch
 from hypothesis import strategies as st
 
 from autograder.checks.example import Call, Description
-from autograder.checks.placement import Placed
+from autograder.checks.placement import Mesh, SideBySide
 from autograder.checks.show import show_dtype
 from autograder.problems.bandwidth.expected import simulated_seconds
-from autograder.problems.common.groups import MESHES, Mesh
+from autograder.problems.bandwidth.messages import RowsArguments, TimingArguments
+from autograder.problems.common.groups import MESHES
 
 MILLI = 1e-3
 # What is no collective of a benchmark: unknown, or known to `bandwidth` or `sent_bytes` alone.
@@ -23,12 +24,10 @@ NO_BENCHMARK = ("all_scatter", "gather", "send_recv")
 
 
 @dataclasses.dataclass(frozen=True)
-class Timing(Placed):
+class Timing(SideBySide):
     """One time_collective. All times are seconds; tuples are by global rank.
 
-    A call sleeps for `own`, times the next of `factors`; the first `slow` calls sleep for `extra` on top; `work` is
-    queued on the device (which is then `device`, in Python's words); at last comes an all-reduce of `nbytes`, if any. Ranks come `late`, and
-    after the last warm-up call sleep for `apart`. Only the first `active` groups of a mesh measure.
+    The fields are those of TimingArguments in messages.py, of all ranks: a rank is told its own times alone.
     """
 
     warmup: int = 5
@@ -65,15 +64,26 @@ class Timing(Placed):
         return times or (0.0,) * self.world_size
 
     def call(self) -> Call:
-        """Every rank has the whole script, but for its device's work."""
-        names = ("warmup", "iterations", "nbytes", "factors", "slow", "extra", "device")
-        script = {name: getattr(self, name) for name in names}
-        script |= {name: self._by_rank(getattr(self, name)) for name in ("own", "late", "apart")}
-        arguments = tuple(
-            {"script": script | {"work": work}, "groups": self.mesh, "active": self.active}
-            for work in self._by_rank(self.work)
-        )
+        """Every rank has its own times."""
+        arguments = tuple(self._asked(rank) for rank in range(self.world_size))
         return Call("timing", arguments, ({},) * self.world_size)
+
+    def _asked(self, rank: int) -> TimingArguments:
+        return TimingArguments(
+            warmup=self.warmup,
+            iterations=self.iterations,
+            nbytes=self.nbytes,
+            factors=self.factors,
+            slow=self.slow,
+            extra=self.extra,
+            device=self.device,
+            own=self._by_rank(self.own)[rank],
+            work=self._by_rank(self.work)[rank],
+            late=self._by_rank(self.late)[rank],
+            apart=self._by_rank(self.apart)[rank],
+            groups=self.mesh,
+            active=self.active,
+        )
 
     def describe(self) -> Description:
         """The call in a student's words, and what a call does on each rank."""
@@ -101,7 +111,7 @@ class Timing(Placed):
 
 
 @dataclasses.dataclass(frozen=True)
-class Benchmark(Placed):
+class Benchmark(SideBySide):
     """A benchmark of one of torch's collectives; `task` is the collective's name."""
 
     sizes: tuple[int, ...] = (1000,)
@@ -116,16 +126,16 @@ class Benchmark(Placed):
 
     def call(self) -> Call:
         """The same for every rank."""
-        arguments: dict[str, Any] = {
-            "collective": self.task,
-            "sizes": self.sizes,
-            "dtype": show_dtype(self.dtype),
-            "warmup": self.warmup,
-            "iterations": self.iterations,
-            "groups": self.mesh,
-            "active": self.active,
-            "refused": NO_BENCHMARK,
-        }
+        arguments = RowsArguments(
+            collective=self.task,
+            sizes=list(self.sizes),
+            dtype=show_dtype(self.dtype),
+            warmup=self.warmup,
+            iterations=self.iterations,
+            groups=self.mesh,
+            active=self.active,
+            refused=NO_BENCHMARK,
+        )
         return Call("rows", (arguments,) * self.world_size, ({},) * self.world_size)
 
     def describe(self) -> Description:
@@ -139,7 +149,14 @@ class Benchmark(Placed):
         return Description(f"benchmark({self.task!r}, {list(self.sizes)}, {options})", ", ".join(setting), given)
 
 
-def _counts(draw: st.DrawFn, iterations: st.SearchStrategy[int] | None = None) -> dict[str, int]:
+class Counts(TypedDict):
+    """How often a collective is called."""
+
+    warmup: int
+    iterations: int
+
+
+def _counts(draw: st.DrawFn, iterations: st.SearchStrategy[int] | None = None) -> Counts:
     some = st.sampled_from([7, 20, 10, 3])
     return {"warmup": draw(st.integers(1, 6)), "iterations": draw(iterations if iterations is not None else some)}
 
@@ -156,7 +173,7 @@ def steady(draw: st.DrawFn, world_size: int) -> Timing:
     nbytes = draw(st.sampled_from([0, 1000]))
     if draw(st.booleans()):
         # as many short ones as long ones among the warm-up calls, too
-        counts = {"warmup": draw(st.sampled_from([2, 4])), "iterations": draw(st.sampled_from([4, 10]))}
+        counts: Counts = {"warmup": draw(st.sampled_from([2, 4])), "iterations": draw(st.sampled_from([4, 10]))}
         return Timing("", world_size, own=own, factors=(1, 3), nbytes=nbytes, **counts)
     return Timing("", world_size, own=own, nbytes=nbytes, **_counts(draw))
 
@@ -169,7 +186,7 @@ def slow_first(draw: st.DrawFn, world_size: int) -> Timing:
     return Timing("", world_size, own=(5 * MILLI,) * world_size, slow=slow, extra=0.5, **counts)
 
 
-# How code may name a CUDA device; see drivers/bandwidth.py.
+# How code may name a CUDA device, in Python's words.
 DEVICES = ('"cuda"', 'torch.device("cuda")', '"cuda:0"')
 
 
@@ -180,7 +197,7 @@ def asynchronous(draw: st.DrawFn, world_size: int, device: str) -> Timing:
     if draw(st.booleans()):
         # A rank whose device has done the warm-up first is not to start first: it would measure the others' warm-up.
         work = _different(draw, world_size, 5 * MILLI)
-        counts = {"warmup": 6, "iterations": draw(st.integers(1, 3))}
+        counts: Counts = {"warmup": 6, "iterations": draw(st.integers(1, 3))}
         return Timing("", world_size, own=own, work=work, device=device, nbytes=8, **counts)
     work = (draw(st.sampled_from([10, 3])) * MILLI,) * world_size
     return Timing("", world_size, own=own, work=work, device=device, **_counts(draw))
@@ -231,5 +248,5 @@ def benchmarks(draw: st.DrawFn, world_size: int) -> Benchmark:
         mesh,
         sizes=(draw(large), draw(small), draw(large)),
         dtype=draw(st.sampled_from(DTYPES)),
-        active=draw(st.sampled_from([1, 1, 2])),  # with one, whoever takes the world for the group waits for ever
+        active=draw(st.sampled_from([1, 1, 2])),  # with one, whoever takes the world for the group is blocked
     )

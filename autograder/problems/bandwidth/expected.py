@@ -8,16 +8,22 @@ import numpy as np
 
 from autograder.simulator import topology
 
-# nccl-tests, doc/PERFORMANCE.md: how often the size passes through the busiest rank's link, one way. A collective in which
-# a rank keeps its own part moves the parts of the n-1 others; all_reduce does so twice.
+# nccl-tests, doc/PERFORMANCE.md: how often the size passes through the busiest rank's link, one way. A collective in
+# which a rank keeps its own part moves the parts of the n-1 others; all_reduce does so twice.
 COLLECTIVES_OF_PARTS = ("all_gather", "reduce_scatter", "all_to_all", "gather", "scatter")
 FACTORS: dict[str, Callable[[int], float]] = {
     "all_reduce": lambda n: 2 * FACTORS["reduce_scatter"](n),
     **dict.fromkeys(COLLECTIVES_OF_PARTS, lambda n: 1 - 1 / n),
     **dict.fromkeys(("broadcast", "reduce", "send_recv"), lambda n: 1.0),
 }
+WITHIN = 0.01  # of the true time is right, for what measures it
 TOPOLOGY = "laptop"
 LINK = topology.load(TOPOLOGY).link(0, 1)
+
+
+def close(got: float, expected: float, tolerance: float = 1e-9) -> bool:
+    """Equal up to a relative tolerance; never for NaN."""
+    return abs(got - expected) <= tolerance * abs(expected)
 
 
 def simulated_seconds(collective: str, nbytes: float, n: int) -> float:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from autograder.checks.finding import Mismatch, RankView
+from autograder.checks.hints import first_hint
 from autograder.checks.replies import read
 from autograder.cluster.outcome import Outcome, RankOutcome
+from autograder.problems.bandwidth import hints
 from autograder.problems.bandwidth.examples_timing import NO_BENCHMARK, Benchmark, Timing
-from autograder.problems.bandwidth.expected import FACTORS, simulated_seconds, used_bytes
-from autograder.problems.bandwidth.judge import LARGE_SIDE, UNITS, close, number
-from autograder.problems.bandwidth.replies import RowsReply, TimingReply
+from autograder.problems.bandwidth.expected import FACTORS, WITHIN, close, simulated_seconds, used_bytes
+from autograder.problems.bandwidth.hints import CLOCK, UNITS
+from autograder.problems.bandwidth.messages import RowsReply, TimingReply, number
 
-WITHIN = 0.01  # of the truth
 FACTOR = 3.0  # between two right measurements on the same GPUs, a moment apart
 LARGE = 100_000  # bytes from which on a benchmark's time says something
 Judge = Callable[[Timing, Outcome], Mismatch | None]
@@ -23,27 +24,27 @@ def timed(omission: str, count_calls: bool = False) -> Judge:
     """A judge of time_collective. `omission` is what whoever is wrong here has most likely left out."""
 
     def judge(example: Timing, outcome: Outcome) -> Mismatch | None:
-        words = {rank: read(outcome.ranks[rank], TimingReply) for rank in example.measuring()}
+        replies = {rank: read(outcome.ranks[rank], TimingReply) for rank in example.measuring()}
         if count_calls:
-            mismatch = _miscounted(example, words, omission)
+            mismatch = _miscounted(example, replies, omission)
             if mismatch is not None:
                 return mismatch
-        got = {rank: number(timing.seconds) for rank, timing in words.items()}
+        got = {rank: number(reply.seconds) for rank, reply in replies.items()}
         if outcome.seconds is None:
-            return _plausible(example, got, words)
+            return _plausible(example, got, replies)
         truth = {rank: example.truth(rank) for rank in got}
         wrong = {rank for rank in got if not close(got[rank], truth[rank], WITHIN)}
         if not wrong:
-            return _uncalled(example, outcome, truth)
+            return _uncalled(example, outcome, outcome.seconds, truth)
         first = min(wrong)
         rows = tuple(
             RankView(rank=rank, got=_ms(got[rank]), expected=_ms(truth[rank]), wrong=rank in wrong) for rank in got
         )
-        hints = _hints(example, got, truth, first)
+        hint = first_hint(hints.seconds(example, got, truth, first)) or (omission,)
         return Mismatch(
             headline=f"rank {first} measures {_ms(got[first])} a call, where a call takes {_ms(truth[first])}",
             ranks=rows,
-            hints=hints or (omission,),
+            hints=hint,
         )
 
     return judge
@@ -53,10 +54,10 @@ def _ms(seconds: float) -> str:
     return f"{seconds * 1e3:.6g} ms"
 
 
-def _miscounted(example: Timing, words: dict[int, TimingReply], omission: str) -> Mismatch | None:
+def _miscounted(example: Timing, replies: dict[int, TimingReply], omission: str) -> Mismatch | None:
     """Exactly warmup + iterations calls are made."""
     due = example.warmup + example.iterations
-    calls = {rank: timing.calls for rank, timing in words.items()}
+    calls = {rank: reply.calls for rank, reply in replies.items()}
     wrong = [rank for rank, count in calls.items() if count != due]
     if not wrong:
         return None
@@ -66,18 +67,18 @@ def _miscounted(example: Timing, words: dict[int, TimingReply], omission: str) -
     )
     return Mismatch(
         headline=f"rank {wrong[0]} makes {calls[wrong[0]]} calls, where {example.warmup} for the warm-up and "
-        f"{example.iterations} to measure are due",
+        f"{example.iterations} to measure are expected",
         ranks=rows,
         hints=(omission,),
     )
 
 
-def _uncalled(example: Timing, outcome: Outcome, truth: dict[int, float]) -> Mismatch | None:
-    """By the switch's record, the calls that were measured have been made, and have taken their time."""
+def _uncalled(example: Timing, outcome: Outcome, lasted: Sequence[float], truth: dict[int, float]) -> Mismatch | None:
+    """By the switch's record, the calls that were measured have been made, and ranks have `lasted` for their time."""
     for rank, seconds in truth.items():
         made = [op for op in outcome.ranks[rank].operations if op.kind == "all_reduce" and op.nbytes == example.nbytes]
         few = example.nbytes and example.size > 1 and len(made) < example.iterations
-        if few or outcome.seconds[rank] < (1 - WITHIN) * example.iterations * seconds:
+        if few or lasted[rank] < (1 - WITHIN) * example.iterations * seconds:
             return Mismatch(
                 headline=f"rank {rank} tells the right time of {example.iterations} calls that it has not made",
                 hints=("seconds are to be measured: whatever is known of a call beforehand is no measurement",),
@@ -85,64 +86,39 @@ def _uncalled(example: Timing, outcome: Outcome, truth: dict[int, float]) -> Mis
     return None
 
 
-def _plausible(example: Timing, got: dict[int, float], words: dict[int, TimingReply]) -> Mismatch | None:
+def _plausible(example: Timing, got: dict[int, float], replies: dict[int, TimingReply]) -> Mismatch | None:
     """On a real machine: a positive number, and where ranks are not alike the same on all of them."""
     positive = all(math.isfinite(seconds) and seconds > 0 for seconds in got.values())
     same = len(set(example.own)) == 1 or len(set(got.values())) == 1
     if positive and same:
         return None
-    rows = tuple(RankView(rank=rank, got=timing.seconds) for rank, timing in words.items())
+    rows = tuple(RankView(rank=rank, got=reply.seconds) for rank, reply in replies.items())
     what = "gives ranks different results" if positive else "gives no positive number of seconds"
     return Mismatch(headline=f"time_collective {what}", ranks=rows)
-
-
-def _hints(example: Timing, got: dict[int, float], truth: dict[int, float], first: int) -> tuple[str, ...]:
-    """What the number is, if it is something known."""
-    ratio = got[first] / truth[first]
-    known = (
-        (1e3, "this is in milliseconds: seconds are asked for"),
-        (1e6, "this is in microseconds: seconds are asked for"),
-        (example.iterations, "this is the time of all iterations together: seconds of one call are asked for"),
-        (example.iterations / 20, f"this is divided by 20: {example.iterations} iterations were made"),
-    )
-    for factor, hint in known:
-        if factor != 1 and close(ratio, factor, WITHIN):
-            return (hint,)
-    if any(math.isnan(seconds) for seconds in got.values()):
-        return ("a number of seconds is to be returned, on every rank",)
-    groups = example.groups[: example.active]
-    if all(close(max(got[rank] for rank in group), truth[group[0]], WITHIN) for group in groups):
-        return (SLOWEST,)
-    if example.factors != (1,):
-        return ("calls differ here: the mean of all measured calls is asked for. " + CLOCK,)
-    return ()
-
-
-SLOWEST = "the slowest rank's time is due, the same number on every rank: exchange the durations"
-CLOCK = "The clock is time.perf_counter; time.process_time stands still while a rank waits"
 
 
 def benchmarked(example: Benchmark, outcome: Outcome) -> Mismatch | None:
     """A row a size: of the tensors really used, with bandwidths that follow from it, at a plausible time."""
     for number_of_rank in example.measuring():
         rank = outcome.ranks[number_of_rank]
-        words = read(rank, RowsReply, refuses=len(NO_BENCHMARK))
-        if len(words.rows) != len(example.sizes):
-            return Mismatch(headline=f"benchmark returns {len(words.rows)} rows for {len(example.sizes)} sizes")
-        for requested, row in zip(example.sizes, words.rows, strict=True):
+        reply = read(rank, RowsReply, refuses=len(NO_BENCHMARK))
+        if len(reply.rows) != len(example.sizes):
+            return Mismatch(headline=f"benchmark returns {len(reply.rows)} rows for {len(example.sizes)} sizes")
+        for requested, row in zip(example.sizes, reply.rows, strict=True):
             mismatch = _row(example, outcome, rank, requested, [number(text) for text in row])
             if mismatch is not None:
                 return mismatch
-        for name, refused in zip(NO_BENCHMARK, words.refuses, strict=True):
+        for name, refused in zip(NO_BENCHMARK, reply.refuses, strict=True):
             if not refused:
-                return Mismatch(headline=f"benchmark takes {name!r}, which is none of its five: a ValueError is due")
+                return Mismatch(headline=f"benchmark takes {name!r}, which is none of its five: expected ValueError")
     return None
 
 
 def beside(example: Benchmark, outcome: Outcome, reference: Outcome) -> tuple[dict[str, str], Mismatch | None]:
-    """A benchmark's times beside the reference's, right after it on the same machine; far from them is wrong on GPUs alone.
+    """A benchmark's times beside the reference's, right after it on the same machine.
 
-    CPUs that other work shares are too noisy to judge by: there the figures are to be read.
+    Far from them is wrong on GPUs alone. CPUs that other work shares are too noisy to judge by: there the figures are
+    to be read.
     """
     rank = example.measuring()[0]
     facts = {}
@@ -164,30 +140,31 @@ def _row(example: Benchmark, outcome: Outcome, rank: RankOutcome, requested: int
     size, seconds, algbw, busbw = row
     n = example.size
 
-    def wrong(headline: str, got: str, expected: str, *hints: str) -> Mismatch:
+    def wrong(headline: str, got: str, expected: str, *hint: str) -> Mismatch:
         view = RankView(rank=rank.rank, got=got, expected=expected, wrong=True)
-        return Mismatch(headline=f"{headline} in the row of {requested} bytes", ranks=(view,), hints=hints)
+        return Mismatch(headline=f"{headline} in the row of {requested} bytes", ranks=(view,), hints=hint)
 
     used = used_bytes(example.task, requested, example.dtype.itemsize, n)
     if size != used:
-        return wrong("size_bytes is wrong", f"{size:.0f}", str(used), *_size_hints(example, requested, size, used))
+        hint = first_hint(hints.size(example, requested, size, used))
+        return wrong("size_bytes is wrong", f"{size:.0f}", str(used), *hint)
     group = example.groups[example.place(rank.rank)[0]]
     moved = [op.nbytes for op in rank.operations if op.kind == example.task and op.group == tuple(group)]
     sizes = [used_bytes(example.task, size, example.dtype.itemsize, n) for size in example.sizes]
     calls = moved.count(used) / sizes.count(used)
-    # A warm-up that is left out, or made twice, is time_collective's fault; somebody may have had a look at a result. The
-    # ranks' times may travel in a small collective of that kind.
+    # A warm-up that is left out, or made twice, is time_collective's fault; somebody may have had a look at a result.
+    # The ranks' times may travel in a small collective of that kind.
     fewest, most = example.iterations, 2 * example.warmup + example.iterations
     if calls < fewest or (used >= LARGE and calls > most):
         seen = ", ".join(f"{moved.count(size)} of {size} bytes" for size in sorted(set(moved) - {8})) or "none"
-        hint = f"warmup={example.warmup} and iterations={example.iterations} are handed on to time_collective"
+        handed_on = f"warmup={example.warmup} and iterations={example.iterations} are handed on to time_collective"
         other = used not in moved
-        hints = _size_hints(example, requested, 0.0, used) if other else (hint,)
+        hint = first_hint(hints.size(example, requested, 0.0, used)) if other else (handed_on,)
         return wrong(
             "the tensors have another size than the row says" if other else f"{calls:g} calls are made",
             f"{example.task} in the group {list(group)}: {seen}",
             f"{(example.warmup + example.iterations) * sizes.count(used)} of {used} bytes",
-            *hints,
+            *hint,
         )
     if not (math.isfinite(seconds) and seconds > 0):
         return wrong("seconds is no positive number", str(seconds), "a positive number")
@@ -205,11 +182,3 @@ def _row(example: Benchmark, outcome: Outcome, rank: RankOutcome, requested: int
             f"of one call, in seconds; {example.iterations} iterations were asked for. {CLOCK}",
         )
     return None
-
-
-def _size_hints(example: Benchmark, requested: int, size: float, used: int) -> tuple[str, ...]:
-    if size * example.size == used:
-        return (LARGE_SIDE.format(example.task),)
-    if size == requested:
-        return ("the size asked for is no whole number of elements on each rank: the row holds the size really used",)
-    return ("a tensor has numel * dtype.itemsize bytes",)

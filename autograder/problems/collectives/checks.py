@@ -1,15 +1,15 @@
 """Problem 1: what must hold of each collective.
 
-Each claim below draws examples for the tasks it names; `values` and `costs` judge what comes back.
+Each check below draws examples for the tasks it names; `values` and `costs` judge what comes back.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 from hypothesis import strategies as st
 
-from autograder.checks.check import Checks
+from autograder.checks.check import Checks, Drawing, Judge, Spent
 from autograder.problems.collectives.examples import (
     FLOATS,
     INTEGERS,
@@ -39,10 +39,10 @@ CHECKS = Checks("collectives")
 def _check(
     name: str,
     tasks: tuple[str, ...],
-    judge: Any = values,
+    judge: Judge = values,
     backends: tuple[str, ...] = ("sim", "real"),
-    spent: Any = None,
-) -> Any:
+    spent: Spent | None = None,
+) -> Callable[[Drawing], Drawing]:
     return CHECKS.add(name, tasks, judge, backends, spent=spent)
 
 

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from autograder.checks.example import Call, Description
 from autograder.checks.expected import BITS, from_bits
-from autograder.checks.placement import Members
+from autograder.checks.placement import InOneGroup
 from autograder.checks.show import show_arguments, show_dtype
 from autograder.cluster.simulated import SimulationConfig
 from autograder.problems.collectives.expected import Arguments
+from autograder.problems.collectives.messages import CallArguments, Keywords, entry, of_call
 from autograder.problems.common.rank_side.layouts import LAYOUTS
 
 REDUCERS = ("reduce", "reduce_scatter", "all_reduce")
@@ -37,13 +38,13 @@ SIGNATURES = {
 
 
 @dataclasses.dataclass(frozen=True)
-class Collective(Members):
+class Collective(InOneGroup):
     """One example. `shape` is that of the tensor, or of one rank's block where ranks hold blocks of a whole.
 
     `members` are the group's global ranks (None: the whole world, and `group=None`), `root` a position among them.
-    `must_raise` names the exception that the call has to end with, if it has to. `topology` and `schedule` are what it is
-    simulated on. `splits[i][j]` are the rows that member i sends to member j (all_to_all; None: equal blocks, no split sizes
-    passed); the split sizes of the argument `without` are not passed, for they are equal.
+    `must_raise` names the exception that the call has to end with, if it has to. `topology` and `schedule` are what it
+    is simulated on. `splits[i][j]` are the rows that member i sends to member j (all_to_all; None: equal blocks, no
+    split sizes passed); the split sizes of the argument `without` are not passed, for they are equal.
     """
 
     function: str
@@ -88,7 +89,7 @@ class Collective(Members):
         whole = (self.size * self.shape[0], *self.shape[1:]) if self.shape else (self.size,)
         if self.function in ("scatter", "gather"):
             count = self.size if member == self.root else 0
-            return {"tensor": self.shape, **{f"{self.function}_list/{i}": self.shape for i in range(count)}}
+            return {"tensor": self.shape, **{entry(f"{self.function}_list", i): self.shape for i in range(count)}}
         if self.function == "all_gather":
             return {"output": whole, "input": self.shape}
         if self.function == "reduce_scatter":
@@ -111,40 +112,49 @@ class Collective(Members):
 
     def call(self) -> Call:
         """What the ranks are asked; ranks outside of the group get nothing but the group."""
-        arguments, tensors = [], []
-        for rank in range(self.world_size):
-            member = self.ranks.index(rank) if rank in self.ranks else None
-            arguments.append(
-                {
-                    "function": self.function,
-                    "group": list(self.members) if self.members else None,
-                    "must_raise": self.must_raise,
-                    "keywords": {} if member is None else self._keywords(member),
-                    "calls": [] if member is None else [self._names(member)] * self.calls,
-                }
-            )
-            mine = [] if member is None else [by_member[member] for by_member in self.arguments]
-            tensors.append({f"{i}/{name}": t for i, named in enumerate(mine) for name, t in named.items()})
-        return Call("call", tuple(arguments), tuple(tensors), SimulationConfig(self.topology, self.schedule))
+        asked = [self._asked(rank) for rank in range(self.world_size)]
+        tensors = [self._tensors(rank) for rank in range(self.world_size)]
+        return Call("call", tuple(asked), tuple(tensors), SimulationConfig(self.topology, self.schedule))
 
-    def _keywords(self, member: int) -> dict[str, Any]:
-        keywords: dict[str, Any] = {}
-        if self.function in ROOTED:
-            keywords[ROOTED[self.function]] = self.ranks[self.root]
-        if self.function in REDUCERS:
-            keywords["op"] = self.op
-        if self.splits is not None:
-            keywords["output_split_sizes"] = [row[member] for row in self.splits]
-            keywords["input_split_sizes"] = list(self.splits[member])
-            keywords.pop(f"{self.without}_split_sizes", None)
-        return keywords
+    def _asked(self, rank: int) -> CallArguments:
+        group = list(self.members) if self.members else None
+        if rank not in self.ranks:
+            return CallArguments(function=self.function, group=group, must_raise=self.must_raise)
+        member = self.ranks.index(rank)
+        return CallArguments(
+            function=self.function,
+            group=group,
+            must_raise=self.must_raise,
+            calls=self.calls,
+            tensors=self._lengths(member),
+            layout=self.layout,
+            keywords=self._keywords(member),
+        )
 
-    def _names(self, member: int) -> dict[str, Any]:
-        """For the driver: each tensor argument in order, with its layout and the length of the list that it is."""
+    def _tensors(self, rank: int) -> dict[str, torch.Tensor]:
+        if rank not in self.ranks:
+            return {}
+        mine = [by_member[self.ranks.index(rank)] for by_member in self.arguments]
+        return {of_call(call, name): tensor for call, named in enumerate(mine) for name, tensor in named.items()}
+
+    def _keywords(self, member: int) -> Keywords:
+        rooted, splits = ROOTED.get(self.function), self.splits
+        root = self.ranks[self.root]
+        sent_to_it = [row[member] for row in splits] if splits is not None and self.without != "output" else None
+        sent_by_it = list(splits[member]) if splits is not None and self.without != "input" else None
+        return Keywords(
+            src=root if rooted == "src" else None,
+            dst=root if rooted == "dst" else None,
+            op=self.op if self.function in REDUCERS else None,
+            output_split_sizes=sent_to_it,
+            input_split_sizes=sent_by_it,
+        )
+
+    def _lengths(self, member: int) -> dict[str, int | None]:
+        """The tensor arguments in order, each with the length of the list that it is."""
         if self.function in ("scatter", "gather"):
-            count = self.size if member == self.root else 0
-            return {"tensor": (self.layout, None), f"{self.function}_list": (self.layout, count)}
-        return {name: (self.layout, None) for name in self._shapes(member)}
+            return {"tensor": None, f"{self.function}_list": self.size if member == self.root else 0}
+        return dict.fromkeys(self._shapes(member))
 
     def describe(self) -> Description:
         """The call in a student's words."""
@@ -158,9 +168,8 @@ class Collective(Members):
         setting = [f"world size {self.world_size}", show_dtype(self.dtype)]
         setting.append(f"rows sent {list(map(list, self.rows()))}" if self.splits else f"{shape} {self.shape}")
         if self.layout != "contiguous":
-            setting.append(
-                f"not contiguous ({self.layout})" if self.layout != "offset" else "a slice of a larger tensor"
-            )
+            offset = self.layout == "offset"
+            setting.append("a slice of a larger tensor" if offset else f"not contiguous ({self.layout})")
         if self.calls > 1:
             setting.append(f"{self.calls} calls in a row")
         return Description(call, ", ".join(setting), tuple(self._given(rank) for rank in range(self.world_size)))
@@ -182,8 +191,9 @@ def _counting(count: int, op: str, call: int, member: int, part: int) -> np.ndar
 
 
 def _numbers(generator: np.random.Generator, count: int, dtype: torch.dtype) -> torch.Tensor:
-    """Numbers to compute with, of both signs; integers over their whole range, to wrap and to outgrow every float, and one
-    in four of them at its ends, or zero.
+    """Numbers to compute with, of both signs.
+
+    Integers are of their whole range, to wrap and to outgrow every float, one in four of them at its ends, or zero.
     """
     if dtype == torch.bool:
         return torch.from_numpy(generator.integers(0, 2, count).astype(bool))
@@ -215,7 +225,10 @@ def dtypes(function: str, op: str = "SUM") -> tuple[torch.dtype, ...]:
 
 
 def collectives(function: str, world_size: int, **fixed: Any) -> st.SearchStrategy[Collective]:
-    """Draws examples; what `fixed` names is drawn from there, the rest is plain: a few elements, float32 or int64, SUM."""
+    """Draws examples; what `fixed` names is drawn from there, the rest is plain.
+
+    Plain are a few elements, float32 or int64, and SUM.
+    """
 
     @st.composite
     def draw_example(draw: st.DrawFn) -> Collective:
@@ -243,9 +256,8 @@ def collectives(function: str, world_size: int, **fixed: Any) -> st.SearchStrate
     return draw_example()
 
 
-VALUES = st.sampled_from(
-    ["counting", "random", "random", "random"]
-)  # the first is what a failure is shown with, if it can be
+# The first is what a failure is shown with, if it can be.
+VALUES = st.sampled_from(["counting", "random", "random", "random"])
 PLAIN_DTYPES = st.sampled_from([torch.float32, torch.int64])
 ODD_LAYOUTS = st.sampled_from(LAYOUTS[1:])
 

@@ -1,7 +1,7 @@
 """What each collective means, in one process and in numpy: the arguments of all ranks before, and after.
 
-Nothing here communicates. Moves copy bits; reductions of floats are computed in float64, with a bound on how far a right
-implementation may be off; reductions of integers wrap as the integers themselves do and are exact.
+Nothing here communicates. Moves copy bits; reductions of floats are computed in float64, with a bound on how far a
+right implementation may be off; reductions of integers wrap as the integers themselves do and are exact.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import numpy as np
 import torch
 
 from autograder.checks.expected import Expected, moved, same
+from autograder.problems.collectives.messages import argument_and_index, entry
 
 Arguments = dict[str, torch.Tensor]
-
 
 _REDUCE = {"SUM": np.add, "PRODUCT": np.multiply, "MIN": np.minimum, "MAX": np.maximum}
 
@@ -34,10 +34,11 @@ def reduced(parts: list[torch.Tensor], op: str) -> Expected:
 def _reduced_floats(arrays: list[np.ndarray], op: str, dtype: torch.dtype) -> Expected:
     """Reductions of floats; the rounding of sums and products depends on the order that an implementation takes.
 
-    MIN and MAX round nothing (-0.0 is 0.0). Any order of n-1 additions is off by at most (n-1) u sum|x| / (1 - (n-1) u), u = eps/2 (Higham, Accuracy and Stability
-    of Numerical Algorithms, 4.2); products by as much of |product|. AVG may divide before or after: one more rounding for
-    each term, or one of the sum. One u more covers float64's own error here, and each rounding to a subnormal adds half
-    of the smallest one, however small the rest is.
+    MIN and MAX round nothing (-0.0 is 0.0). Any order of n-1 additions is off by at most
+    (n-1) u sum|x| / (1 - (n-1) u), u = eps/2 (Higham, Accuracy and Stability of Numerical Algorithms, 4.2); products
+    by as much of |product|. AVG may divide before or after: one more rounding for each term, or one of the sum. One u
+    more covers float64's own error here, and each rounding to a subnormal adds half of the smallest one, however small
+    the rest is.
     """
     if op in ("MIN", "MAX"):
         values = np.asarray(_REDUCE[op].reduce(arrays))
@@ -49,11 +50,9 @@ def _reduced_floats(arrays: list[np.ndarray], op: str, dtype: torch.dtype) -> Ex
     absolute = roundings * info.smallest_normal * info.eps
     if op == "PRODUCT":
         values = np.multiply.reduce(arrays)
-        # a factor rounded to a subnormal is multiplied by the rest
-        scale, absolute = (
-            np.abs(values),
-            absolute * max(1.0, *(float(np.max(np.abs(a), initial=0)) for a in arrays)) ** n,
-        )
+        scale = np.abs(values)
+        # A factor that is rounded to a subnormal is multiplied by the rest.
+        absolute *= max(1.0, *(float(np.max(np.abs(a), initial=0)) for a in arrays)) ** n
     else:
         divisor = n if op == "AVG" else 1
         values, scale = np.add.reduce(arrays) / divisor, np.add.reduce([np.abs(a) for a in arrays]) / divisor
@@ -68,14 +67,14 @@ def broadcast(before: list[Arguments], *, root: int, **_: object) -> list[dict[s
 def scatter(before: list[Arguments], *, root: int, **_: object) -> list[dict[str, Expected]]:
     """Member m's tensor becomes entry m of the root's list, which stays."""
     return [
-        {"tensor": same(before[root][f"scatter_list/{m}"]), **_kept(arguments, "scatter_list")}
+        {"tensor": same(before[root][entry("scatter_list", m)]), **_kept(arguments, "scatter_list")}
         for m, arguments in enumerate(before)
     ]
 
 
 def gather(before: list[Arguments], *, root: int, **_: object) -> list[dict[str, Expected]]:
     """Entry m of the root's list becomes member m's tensor; the tensors stay."""
-    full = {f"gather_list/{m}": same(arguments["tensor"]) for m, arguments in enumerate(before)}
+    full = {entry("gather_list", m): same(arguments["tensor"]) for m, arguments in enumerate(before)}
     return [{**_kept(arguments, "tensor"), **(full if m == root else {})} for m, arguments in enumerate(before)]
 
 
@@ -120,9 +119,9 @@ def all_to_all(before: list[Arguments], *, splits: list[list[int]], **_: object)
     return results
 
 
-def _kept(arguments: Arguments, prefix: str) -> dict[str, Expected]:
-    """The arguments of that name, which the call must not change."""
-    return {name: same(tensor) for name, tensor in arguments.items() if name.partition("/")[0] == prefix}
+def _kept(arguments: Arguments, argument: str) -> dict[str, Expected]:
+    """The tensors of that argument, which the call must not change."""
+    return {name: same(tensor) for name, tensor in arguments.items() if argument_and_index(name)[0] == argument}
 
 
 MEANINGS: dict[str, Callable[..., list[dict[str, Expected]]]] = {

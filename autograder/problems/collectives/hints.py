@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from autograder.checks.expected import Expected, same
+from autograder.checks.hints import first_hint
 from autograder.problems.collectives.examples import REDUCERS, Collective
 from autograder.problems.collectives.expected import MEANINGS, Arguments
 
@@ -39,11 +40,8 @@ class Evidence:
 
 def hints_for(evidence: Evidence) -> tuple[str, ...]:
     """The first explanation that fits, or none."""
-    for look in (_unwritten, _another_rank, _another_op, _counted_wrong, _old_output, _tail, _zeros):
-        hint = next(look(evidence), None)
-        if hint:
-            return (hint,)
-    return ()
+    looks = (_unwritten, _another_rank, _another_op, _counted_wrong, _old_output, _tail, _zeros)
+    return first_hint(*(look(evidence) for look in looks))
 
 
 def _unwritten(e: Evidence) -> Iterator[str]:
@@ -97,3 +95,20 @@ def _tail(e: Evidence) -> Iterator[str]:
 def _zeros(e: Evidence) -> Iterator[str]:
     if e.got.numel() and not torch.count_nonzero(e.got) and e.mine.values.any():
         yield "it is all zeros: was the result computed into another buffer?"
+
+
+# By collective: what a call that is right and costs too much has overlooked.
+CHEAPER = {
+    "broadcast": "a rank that has the tensor can pass it on, so that after each step twice as many ranks have it",
+    "scatter": "each rank needs its own part only",
+    "gather": "each part has to reach the root once",
+    "reduce": "ranks can combine in pairs, so that after each step half as many partial results are left",
+    "all_gather": (
+        "each rank needs the other ranks' parts once: (n-1)/n of the output, all ranks sending at the same time"
+    ),
+    "reduce_scatter": "partial sums can travel, all ranks sending at the same time: (n-1)/n of the input is enough",
+    "all_reduce": (
+        "reduce the parts, then gather them, all ranks sending at the same time: 2(n-1)/n of the tensor is enough"
+    ),
+    "all_to_all": "each block goes to the one rank that it is for, and all ranks can send at the same time",
+}

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from autograder.checks.compare import first_wrong, side_by_side, why_incomparable
-from autograder.checks.expected import Expected, bits
+from autograder.checks.compare import first_wrong, out_of_step, side_by_side, why_incomparable
+from autograder.checks.expected import Expected
 from autograder.checks.finding import Mismatch, RankView
+from autograder.checks.replies import read
 from autograder.checks.show import show, show_dtype
 from autograder.checks.traffic import unexplained_values
-from autograder.cluster.outcome import Outcome, RankOutcome
+from autograder.cluster.outcome import Outcome
 from autograder.problems.collectives.examples import ROOTED, Collective
 from autograder.problems.collectives.expected import MEANINGS
-from autograder.problems.collectives.hints import Evidence, hints_for
+from autograder.problems.collectives.hints import CHEAPER, Evidence, hints_for
+from autograder.problems.collectives.messages import CallReply, argument_and_index, of_call
 from autograder.simulator import topology
 from autograder.simulator.topology import Link
 
@@ -38,7 +40,7 @@ def values(example: Collective, outcome: Outcome) -> Mismatch | None:
         expected = meaning(example, call)
         for member, argument in _arguments(expected):
             rank = outcome.ranks[example.ranks[member]]
-            name = f"{call}/{argument}"
+            name = of_call(call, argument)
             fault = why_incomparable(rank, name, expected[member][argument])
             if fault:
                 return Mismatch(headline=f"rank {rank.rank}'s {_title(argument)} {fault}")
@@ -57,47 +59,36 @@ def lockstep(example: Collective, outcome: Outcome) -> Mismatch | None:
         return mismatch
     ranks = [outcome.ranks[rank] for rank in example.ranks]
     for call in range(example.calls):
-        name = f"{call}/tensor"
-        first = ranks[0].tensors[name]
-        for rank in ranks[1:]:
-            differing = (bits(first) != bits(rank.tensors[name])).reshape(-1).nonzero()[0]
-            if differing.size:
-                return _out_of_step(ranks[0], rank, name, int(differing[0]))
+        name = of_call(call, "tensor")
+        rows = out_of_step(ranks, name)
+        if rows:
+            one, other = (row.rank for row in rows)
+            return Mismatch(
+                headline=f"ranks {one} and {other} end with results that differ in the last bits",
+                ranks=rows,
+                hints=(
+                    "replicas that start to differ drift apart: each element has to be added up once, in one order, "
+                    "and its sum copied to every rank",
+                ),
+            )
     return None
 
 
 def refusals(example: Collective, outcome: Outcome) -> Mismatch | None:
     """The call raised on every rank what the contract says, and nothing was sent."""
     hint = f"op={example.op} has no meaning in {show_dtype(example.dtype)}; say so before anything is sent"
-    for number in example.ranks:
-        rank = outcome.ranks[number]
-        if rank.value != example.must_raise:
-            did = f"raised {rank.value}" if isinstance(rank.value, str) else "raised nothing"
-            rows = [
-                RankView(rank=r.rank, got=str(r.value or "nothing"), expected=example.must_raise) for r in outcome.ranks
-            ]
-            headline = f"rank {number} {did}: it has to raise {example.must_raise}"
+    raised = {number: read(outcome.ranks[number], CallReply).raised for number in example.ranks}
+    for number, name in raised.items():
+        if name != example.must_raise:
+            rows = [RankView(rank=r, got=did or "nothing", expected=example.must_raise) for r, did in raised.items()]
+            headline = f"rank {number} raised {name or 'nothing'}: it has to raise {example.must_raise}"
             return Mismatch(headline=headline, ranks=tuple(rows), hints=(hint,))
-        if rank.operations:
-            first = rank.operations[0]
-            headline = f"rank {number} raised {rank.value} too late: {first.kind} had been called before"
+        operations = outcome.ranks[number].operations
+        if operations:
+            first = operations[0]
+            headline = f"rank {number} raised {name} too late: {first.kind} had been called before"
             return Mismatch(headline=headline, where=(f"{first.file}:{first.line}",), hints=(hint,))
     return None
-
-
-def _out_of_step(first: RankOutcome, other: RankOutcome, name: str, position: int) -> Mismatch:
-    rows = [
-        RankView(rank=r.rank, got=f"element {position} is {r.tensors[name].reshape(-1)[position].item()!r}", wrong=True)
-        for r in (first, other)
-    ]
-    return Mismatch(
-        headline=f"ranks {first.rank} and {other.rank} end with results that differ in the last bits",
-        ranks=tuple(rows),
-        hints=(
-            "replicas that start to differ drift apart: each element has to be added up once, in one order, and its sum "
-            "copied to every rank",
-        ),
-    )
 
 
 def _arguments(expected: list[dict[str, Expected]]) -> Iterator[tuple[int, str]]:
@@ -107,7 +98,7 @@ def _arguments(expected: list[dict[str, Expected]]) -> Iterator[tuple[int, str]]
 
 
 def _title(argument: str) -> str:
-    name, _, index = argument.partition("/")
+    name, index = argument_and_index(argument)
     return f"{name}[{index}]" if index else name
 
 
@@ -116,7 +107,7 @@ def _wrong_values(evidence: Evidence, outcome: Outcome, call: int, around: int) 
     example, argument, member = evidence.example, evidence.argument, evidence.member
     rows = []
     for m, by_name in enumerate(evidence.expected):
-        rank, name = outcome.ranks[example.ranks[m]], f"{call}/{argument}"
+        rank, name = outcome.ranks[example.ranks[m]], of_call(call, argument)
         if argument in by_name and not why_incomparable(rank, name, by_name[argument]):
             got, wanted = side_by_side(rank, name, by_name[argument], around)
             wrong = first_wrong(rank, name, by_name[argument]) >= 0
@@ -131,7 +122,7 @@ def _wrong_values(evidence: Evidence, outcome: Outcome, call: int, around: int) 
 def _must_keep(example: Collective, member: int, argument: str) -> bool:
     """Whether the contract gives the argument back as it was."""
     if example.function in OUTPUTS:
-        return argument.partition("/")[0] != OUTPUTS[example.function]
+        return argument_and_index(argument)[0] != OUTPUTS[example.function]
     if example.function == "reduce":
         return member != example.root
     return argument.startswith("scatter_list") or (example.function == "broadcast" and member == example.root)
@@ -172,7 +163,7 @@ def costs(example: Collective, outcome: Outcome) -> Mismatch | None:
         headline=f"right values at too high a cost: rank {number} {what.strip()} {_amount(what, count)}, "
         f"{_amount(what, limit)} are enough",
         ranks=tuple(rows),
-        hints=(REASONS[example.function],),
+        hints=(CHEAPER[example.function],),
     )
 
 
@@ -203,7 +194,7 @@ def _amount(what: str, value: float) -> str:
 
 def _words(amounts: dict[str, float]) -> str:
     """Short, for a cell of a table: "2 messages, 96 B sent, 96 B received, 60.06 us"."""
-    words = {
+    words: dict[str, Callable[[float], str]] = {
         SENDS: lambda count: f"{count:.0f} message{'' if count == 1 else 's'}",
         SENDS_BYTES: lambda count: f"{count:.0f} B sent",
         RECEIVES_BYTES: lambda count: f"{count:.0f} B received",
@@ -213,7 +204,7 @@ def _words(amounts: dict[str, float]) -> str:
 
 
 class Bounds(NamedTuple):
-    """What one call of a collective may cost a member: messages and bytes sent, bytes received, virtual seconds of all."""
+    """What one call may cost a member: messages and bytes sent, bytes received, virtual seconds of all members."""
 
     messages: float
     sent: float
@@ -229,9 +220,9 @@ class Bounds(NamedTuple):
     def of(cls, example: Collective, member: int) -> Bounds:
         """The bounds for this member. With n ranks, blocks of S bytes, latency a and bandwidth b of the slowest link:
 
-        broadcast and reduce take the binomial tree's ceil(log2 n) (a + S/b); scatter and gather the root's n-1 blocks one
-        after the other, all_gather, reduce_scatter and all_to_all the ring's n-1 steps, (n-1)(a + S/b); all_reduce twice
-        that with chunks of S/n.
+        broadcast and reduce take the binomial tree's ceil(log2 n) (a + S/b); scatter and gather the root's n-1 blocks
+        one after the other, all_gather, reduce_scatter and all_to_all the ring's n-1 steps, (n-1)(a + S/b); all_reduce
+        twice that with chunks of S/n.
         """
         n, block, is_root = example.size, example.block_nbytes, member == example.root
         link = _slowest_link(example)
@@ -257,15 +248,3 @@ def _slowest_link(example: Collective) -> Link:
     """The link that the farthest two members talk over."""
     network, ranks = topology.load(example.topology), example.ranks
     return max((network.link(ranks[0], rank) for rank in ranks[1:]), key=lambda link: link.seconds(1) + link.latency)
-
-
-REASONS = {
-    "broadcast": "a rank that has the tensor can pass it on, so that after each step twice as many ranks have it",
-    "scatter": "each rank needs its own part only",
-    "gather": "each part has to reach the root once",
-    "reduce": "ranks can combine in pairs, so that after each step half as many partial results are left",
-    "all_gather": "each rank needs the other ranks' parts once: (n-1)/n of the output, all ranks sending at the same time",
-    "reduce_scatter": "partial sums can travel, all ranks sending at the same time: (n-1)/n of the input is enough",
-    "all_reduce": "reduce the parts, then gather them, all ranks sending at the same time: 2(n-1)/n of the tensor is enough",
-    "all_to_all": "each block goes to the one rank that it is for, and all ranks can send at the same time",
-}

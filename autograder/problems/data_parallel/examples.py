@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 
 from autograder.checks.example import Call, Description
 from autograder.checks.show import show, show_dtype
-from autograder.problems.data_parallel.replicas import Layer, Replicas, Tensors, fill, prefixed
+from autograder.problems.data_parallel.messages import (
+    ODD,
+    AverageArguments,
+    BroadcastArguments,
+    ShardArguments,
+    batch_key,
+    grad_key,
+    state_key,
+)
+from autograder.problems.data_parallel.replicas import DrawnLayers, Replicas, Tensors, fill, keyed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,15 +47,15 @@ class Shards:
         return [inputs, targets, targets / 8][: max(1, self.tuple_of)]
 
     @property
-    def faults(self) -> list[tuple[int, bool]]:
+    def faults(self) -> tuple[tuple[int, bool], ...]:
         """Calls that must raise ValueError: the rank, and whether the tuple's lengths differ."""
-        return [(self.world_size, False), (-1, False), (0, True)]
+        return (self.world_size, False), (-1, False), (0, True)
 
     def call(self) -> Call:
         """Every rank is given the whole batch."""
-        arguments = {"count": len(self.batch), "tuple": bool(self.tuple_of), "faults": self.faults}
-        tensors = {f"batch/{i}": tensor for i, tensor in enumerate(self.batch)}
-        tensors["odd"] = torch.zeros(self.rows + 1)
+        arguments = ShardArguments(len(self.batch), bool(self.tuple_of), self.faults)
+        tensors = {batch_key(i): tensor for i, tensor in enumerate(self.batch)}
+        tensors[ODD] = torch.zeros(self.rows + 1)
         return Call("shard", (arguments,) * self.world_size, (tensors,) * self.world_size)
 
     def describe(self) -> Description:
@@ -67,29 +76,30 @@ class Broadcast(Replicas):
 
     def call(self) -> Call:
         """Each member is given its state, and gradients that must stay."""
-        tensors = {
-            member: prefixed("state", self.states[member]) | prefixed("grad", self.gradients(member))
+        arguments = BroadcastArguments(self.group, self.layers, self.ranks[self.root])
+        tensors = [
+            keyed(state_key, self.states[member]) | keyed(grad_key, self.gradients(member))
             for member in range(self.size)
-        }
-        return self.spread("broadcast", {"src": self.ranks[self.root]}, tensors)
+        ]
+        return self.asked("broadcast", (arguments,) * self.world_size, tensors)
 
     def gradients(self, member: int) -> Tensors:
         """A gradient for every other parameter."""
-        names = [name for name, _ in self.network.named_parameters()]
+        names = [name for name, _ in self.model.named_parameters()]
         own = self.states[member]
         return {name: -own[name] for name in names[::2]}
 
     def describe(self) -> Description:
         """The call in a student's words."""
-        return self.description(f"broadcast_parameters(module, src={self.ranks[self.root]}{self.group})")
+        return self.description(f"broadcast_parameters(module, src={self.ranks[self.root]}{self.shown_group})")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Averaging(Replicas):
     """A call of average_gradients or average_gradients_flat on given gradients.
 
-    `missing` are those that are None: pairs of a member and the number of a parameter. Frozen parameters have a gradient
-    if `frozen_too`. With `counting`, gradients are small whole numbers: the tens tell the member.
+    `missing` are those that are None: pairs of a member and the number of a parameter. Frozen parameters have a
+    gradient if `frozen_too`. With `counting`, gradients are small whole numbers: the tens tell the member.
     """
 
     function: str
@@ -100,7 +110,7 @@ class Averaging(Replicas):
     @functools.cached_property
     def gradients(self) -> list[Tensors]:
         """The gradients before the call, by member; what is missing is not in there."""
-        named = list(self.network.named_parameters())
+        named = list(self.model.named_parameters())
         return [
             {
                 name: self._gradient(tuple(parameter.shape), parameter.dtype, member, number)
@@ -118,28 +128,28 @@ class Averaging(Replicas):
 
     def call(self) -> Call:
         """Each member is given its state and its gradients."""
-        tensors = {
-            member: prefixed("state", self.states[member]) | prefixed("grad", self.gradients[member])
-            for member in range(self.size)
-        }
-        return self.spread("average", {"function": self.function}, tensors)
+        arguments = AverageArguments(self.group, self.layers, self.function)
+        tensors = [
+            keyed(state_key, own) | keyed(grad_key, gradients)
+            for own, gradients in zip(self.states, self.gradients, strict=True)
+        ]
+        return self.asked("average", (arguments,) * self.world_size, tensors)
 
     def describe(self) -> Description:
         """The call in a student's words."""
-        names = [name for name, _ in self.network.named_parameters()]
+        names = [name for name, _ in self.model.named_parameters()]
         given = {
             member: "without a gradient: " + ", ".join(names[n] for m, n in sorted(self.missing) if m == member)
             for member in {m for m, _ in self.missing}
         }
-        return self.description(f"{self.function}(module{self.group})", given=given)
+        return self.description(f"{self.function}(module{self.shown_group})", given=given)
 
 
-Layers = st.SearchStrategy[tuple[Layer, ...]]
 Members = st.SearchStrategy[tuple[int, ...] | None]
 
 
 @st.composite
-def broadcasts(draw: st.DrawFn, world_size: int, drawn_layers: Layers, members: Members) -> Broadcast:
+def broadcasts(draw: st.DrawFn, world_size: int, drawn_layers: DrawnLayers, members: Members) -> Broadcast:
     """Calls of broadcast_parameters, from any member."""
     group = draw(members)
     root = draw(st.integers(0, len(group or range(world_size)) - 1))
@@ -150,9 +160,14 @@ def broadcasts(draw: st.DrawFn, world_size: int, drawn_layers: Layers, members: 
 
 @st.composite
 def averagings(
-    draw: st.DrawFn, function: str, world_size: int, drawn_layers: Layers, members: Members, missing: bool = False
+    draw: st.DrawFn,
+    function: str,
+    world_size: int,
+    drawn_layers: DrawnLayers,
+    members: Members,
+    some_missing: bool = False,
 ) -> Averaging:
-    """Calls of `function`; with `missing`, some gradients are None, on some ranks or on all, and frozen ones exist."""
+    """Calls of `function`; with `some_missing`, some gradients are None, on some ranks or all, frozen ones exist."""
     example = Averaging(
         function=function,
         world_size=world_size,
@@ -161,9 +176,9 @@ def averagings(
         seed=draw(st.integers(0, 999)),
         counting=draw(st.booleans()),
     )
-    if not missing:
+    if not some_missing:
         return example
-    count = len(list(example.network.parameters()))
+    count = len(list(example.model.parameters()))
     pairs = [(member, number) for member in range(example.size) for number in range(count)]
     here = draw(st.tuples(*[st.booleans()] * len(pairs)))
     nowhere = draw(st.sampled_from([None, *range(count)]))

@@ -1,4 +1,4 @@
-"""Examples of DistributedDataParallel: a wrapped network that is called, and one that is trained for some steps."""
+"""Examples of DistributedDataParallel: a wrapped model that is called, and one that is trained for some steps."""
 
 from __future__ import annotations
 
@@ -10,8 +10,17 @@ import torch
 from hypothesis import strategies as st
 
 from autograder.checks.example import Call, Description
+from autograder.problems.common.rank_side.layers import Layer
 from autograder.problems.common.rank_side.training import OPTIMIZERS
-from autograder.problems.data_parallel.replicas import Layer, Replicas, bounds, fill, prefixed
+from autograder.problems.data_parallel.messages import (
+    ROWS,
+    ForwardArguments,
+    TrainArguments,
+    rows_key,
+    state_key,
+    target_key,
+)
+from autograder.problems.data_parallel.replicas import DrawnLayers, Replicas, Tensors, bounds, fill, keyed
 from autograder.simulator.topology import Link
 
 MB = 2**20
@@ -19,7 +28,7 @@ MB = 2**20
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Forward(Replicas):
-    """A wrapped network that is called, and not trained. `skipped` are branches to leave out."""
+    """A wrapped model that is called, and not trained. `skipped` are branches to leave out."""
 
     rows: int = 2
     skipped: tuple[int, ...] = ()
@@ -30,8 +39,9 @@ class Forward(Replicas):
 
     def call(self) -> Call:
         """Each member is given its state and its rows."""
-        tensors = {m: prefixed("state", self.states[m]) | {"rows": self.inputs(m)} for m in range(self.size)}
-        return self.spread("forward", {"skipped": list(self.skipped)}, tensors)
+        arguments = ForwardArguments(self.layers, list(self.skipped))
+        tensors = [keyed(state_key, self.states[m]) | {ROWS: self.inputs(m)} for m in range(self.size)]
+        return self.asked("forward", (arguments,) * self.world_size, tensors)
 
     def describe(self) -> Description:
         """The call in a student's words."""
@@ -72,14 +82,12 @@ class Training(Replicas):
     @functools.cached_property
     def batches(self) -> list[list[tuple[torch.Tensor, torch.Tensor]]]:
         """The rows of all ranks and their targets, by step and micro-batch."""
-        widths = (self.layers[0].inputs, 3), (self.layers[-1].outputs, 4)
-        return [
-            [
-                tuple(fill((rows, width), torch.float64, (self.seed, step, micro, key)) for width, key in widths)
-                for micro, rows in enumerate(micros)
-            ]
-            for step, micros in enumerate(self.rows)
-        ]
+        return [[self._batch(step, micro, rows) for micro, rows in enumerate(m)] for step, m in enumerate(self.rows)]
+
+    def _batch(self, step: int, micro: int, rows: int) -> tuple[torch.Tensor, torch.Tensor]:
+        inputs = fill((rows, self.layers[0].inputs), torch.float64, (self.seed, step, micro, 3))
+        targets = fill((rows, self.layers[-1].outputs), torch.float64, (self.seed, step, micro, 4))
+        return inputs, targets
 
     def share(self, step: int, micro: int, member: int) -> tuple[torch.Tensor, torch.Tensor]:
         """A member's rows and their targets."""
@@ -89,32 +97,37 @@ class Training(Replicas):
 
     def call(self) -> Call:
         """Each member is given its state and its own rows."""
-        places = [(step, micro) for step, micros in enumerate(self.rows) for micro in range(len(micros))]
-        tensors, skipped = {}, {}
-        for member in range(self.size):
-            tensors[member] = prefixed("state", self.states[member])
-            for step, micro in places:
-                rows, targets = self.share(step, micro, member)
-                tensors[member] |= {f"rows/{step}/{micro}": rows, f"target/{step}/{micro}": targets}
-            skipped[member] = [
-                [self.skipped(step, micro, member) for micro in range(len(micros))]
-                for step, micros in enumerate(self.rows)
-            ]
-        common = {
-            "cap": self.cap,
-            "optimizer": self.optimizer,
-            "rows": self.rows,
-            "zeroed": self.zeroed,
-            "interrupted": self.interrupted,
-            "ranks": self.size,
-            "compute": self.compute,
-        }
-        call = self.spread("train", common, tensors)
-        arguments = tuple(
-            given | {"skipped": skipped[self.ranks.index(rank)] if rank in self.ranks else []}
-            for rank, given in enumerate(call.arguments)
+        arguments = [self._arguments(rank) for rank in range(self.world_size)]
+        return self.asked("train", arguments, [self._tensors(member) for member in range(self.size)])
+
+    def _arguments(self, rank: int) -> TrainArguments:
+        member = self.ranks.index(rank) if rank in self.ranks else None
+        return TrainArguments(
+            group=self.group,
+            layers=self.layers,
+            cap=self.cap,
+            optimizer=self.optimizer,
+            skipped=[] if member is None else self._all_skipped(member),
+            rows=self.rows,
+            ranks=self.size,
+            zeroed=self.zeroed,
+            interrupted=self.interrupted,
+            compute=self.compute,
         )
-        return Call("train", arguments, call.tensors)
+
+    def _all_skipped(self, member: int) -> list[list[list[int]]]:
+        """Layers that a member leaves out, by step and micro-batch."""
+        return [
+            [self.skipped(step, micro, member) for micro in range(len(micros))] for step, micros in enumerate(self.rows)
+        ]
+
+    def _tensors(self, member: int) -> Tensors:
+        tensors = keyed(state_key, self.states[member])
+        for step, micros in enumerate(self.rows):
+            for micro in range(len(micros)):
+                rows, targets = self.share(step, micro, member)
+                tensors |= {rows_key(step, micro): rows, target_key(step, micro): targets}
+        return tensors
 
     def describe(self) -> Description:
         """The training in a student's words."""
@@ -133,7 +146,7 @@ class Training(Replicas):
             for member in {member for _, _, member, _ in self.here}
         }
         cap = f"{self.cap * MB:.0f} / 2**20" if 1 <= self.cap * MB < MB else f"{self.cap:g}"
-        call = f"ddp = DistributedDataParallel(module, bucket_size_mb={cap}{self.group})"
+        call = f"ddp = DistributedDataParallel(module, bucket_size_mb={cap}{self.shown_group})"
         return self.description(call, *setting, given=given)
 
 
@@ -145,23 +158,23 @@ def _listed(words: Iterable[str]) -> str:
 def trainings(
     draw: st.DrawFn,
     world_size: int,
-    drawn_layers: st.SearchStrategy[tuple[Layer, ...]],
+    drawn_layers: DrawnLayers,
     members: st.SearchStrategy[tuple[int, ...] | None] = st.none(),
     caps: st.SearchStrategy[float] = st.sampled_from([25.0, 300 / MB, 100 / MB, 1e-9]),
     steps: tuple[int, int] = (2, 3),
     micros: tuple[int, int] = (1, 1),
     skips: bool = False,
 ) -> Training:
-    """Trainings of `steps` steps, each of `micros` micro-batches. With `skips`, branches are left out here and there."""
-    network, group = draw(drawn_layers), draw(members)
+    """Trainings of `steps` steps of `micros` micro-batches each. With `skips`, branches are left out here and there."""
+    layers, group = draw(drawn_layers), draw(members)
     size = len(group or range(world_size))
     # batch norm needs two rows on each rank to have a spread at all
-    least = 2 * size if any(layer.kind == "batch_norm" for layer in network) else 1
+    least = 2 * size if any(layer.kind == "batch_norm" for layer in layers) else 1
     batch = st.one_of(st.just(2 * size), st.integers(least, 2 * size + 1))
     rows = st.lists(batch, min_size=micros[0], max_size=micros[1]).map(tuple)
     example = Training(
         world_size=world_size,
-        layers=network,
+        layers=layers,
         members=group,
         seed=draw(st.integers(0, 999)),
         cap=draw(caps),
@@ -174,11 +187,11 @@ def trainings(
 
 @st.composite
 def timed_trainings(draw: st.DrawFn, world_size: int, link: Link) -> Training:
-    """Trainings on the simulated cluster: one bucket a layer, backward between half and twice as slow as the network."""
+    """Trainings on the simulated cluster: one bucket a layer, backward from half to twice as slow as the network."""
     width = draw(st.integers(4, 8))
     nbytes = 8 * width**2
     ratio = draw(st.sampled_from([0.5, 1.0, 2.0]))
-    layer = Layer("linear", width, width, bias=False)
+    layer = Layer("tanh_linear", (width,), bias=False)
     return Training(
         world_size=world_size,
         layers=(layer,) * draw(st.integers(4, 6)),
@@ -190,7 +203,7 @@ def timed_trainings(draw: st.DrawFn, world_size: int, link: Link) -> Training:
 
 
 def all_reduce_seconds(nbytes: int, n: int, link: Link) -> float:
-    """One all-reduce on n ranks of the simulated cluster: a ring's 2 (n-1) steps of an nth each."""
+    """One all-reduce on n ranks of the simulated cluster: a ring's 2 (n-1) steps of 1/n each."""
     return 2 * (n - 1) * (link.latency + nbytes / n / link.bandwidth)
 
 

@@ -1,6 +1,6 @@
 """What data parallelism means, in one process: averages of the ranks' gradients, and training that uses them.
 
-The ranks' shards are run one after the other on one network, so that batch norm sees the rows that it sees on a rank.
+The ranks' shards are run one after the other on one model, so that batch norm sees the rows that it sees on a rank.
 Nothing here communicates.
 """
 
@@ -14,7 +14,8 @@ import numpy as np
 import torch
 
 from autograder.checks.expected import Expected
-from autograder.problems.common.rank_side.training import OPTIMIZERS, Network, load, loss
+from autograder.problems.common.rank_side.layers import Model
+from autograder.problems.common.rank_side.training import OPTIMIZERS, load, loss
 from autograder.problems.data_parallel.examples_training import Forward, Training
 from autograder.problems.data_parallel.replicas import Replicas, Tensors
 
@@ -51,34 +52,34 @@ class Step(msgspec.Struct, frozen=True):
 @functools.lru_cache(maxsize=4)
 def train(example: Training) -> tuple[Step, ...]:
     """The steps of the example, from the state of the group's first rank."""
-    network = load(example.network, example.states[0])
-    trained = {name: p for name, p in network.named_parameters() if p.requires_grad}
+    model = load(example.model, example.states[0])
+    trained = {name: p for name, p in model.named_parameters() if p.requires_grad}
     optimizer = OPTIMIZERS[example.optimizer](trained.values())
     steps = []
     for step in range(len(example.rows)):
-        runs = [_member(example, network, trained, step, member) for member in range(example.size)]
+        runs = [_member(example, model, trained, step, member) for member in range(example.size)]
         local, last = tuple(run[0] for run in runs), tuple(run[1] for run in runs)
         mean = {name: _mean(name, local) for name in trained if any(name in own for own in local)}
         for name, parameter in trained.items():
             parameter.grad = mean[name].clone() if name in mean else torch.zeros_like(parameter)
         optimizer.step()
-        after = {name: parameter.detach().clone() for name, parameter in network.named_parameters()}
+        after = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
         steps.append(Step(local, last, mean, after))
     return tuple(steps)
 
 
 def _member(
-    example: Training, network: Network, trained: Mapping[str, torch.nn.Parameter], step: int, member: int
+    example: Training, model: Model, trained: Mapping[str, torch.nn.Parameter], step: int, member: int
 ) -> tuple[Tensors, Tensors]:
     """A member's gradients in a step: of all its micro-batches, and of the last alone."""
     total: Tensors = {}
     own: Tensors = {}
     for micro, rows in enumerate(example.rows[step]):
-        network.zero_grad()
+        model.zero_grad()
         inputs, targets = example.share(step, micro, member)
-        value = loss(network(inputs, example.skipped(step, micro, member)), targets, rows) * example.size
+        value = loss(model(inputs, example.skipped(step, micro, member)), targets, rows) * example.size
         if value.requires_grad:
-            value.backward()
+            torch.autograd.backward(value)
         own = {name: p.grad.clone() for name, p in trained.items() if p.grad is not None}
         total |= {name: total[name] + grad if name in total else grad for name, grad in own.items()}
     return total, own
@@ -90,14 +91,31 @@ def _mean(name: str, local: Sequence[Tensors]) -> torch.Tensor:
 
 
 def forward(example: Forward, member: int, skipped: Sequence[int]) -> torch.Tensor:
-    """What the network itself returns for a member's rows."""
+    """What the model itself returns for a member's rows."""
     with torch.no_grad():
-        return load(example.network, example.states[0])(example.inputs(member), skipped)
+        output: torch.Tensor = load(example.model, example.states[0])(example.inputs(member), skipped)
+    return output
 
 
 def near(example: Replicas, tensor: torch.Tensor) -> Expected:
-    """These values, within what rounding may come to in the example's network."""
+    """These values, within what rounding may come to in the example's model."""
     dtypes = {layer.dtype for layer in example.layers}
     relative, absolute = TOLERANCES["float32" if "float32" in dtypes else "float64"]
     values = tensor.detach().double().numpy()
     return Expected(values, tensor.dtype, relative * np.abs(values) + absolute)
+
+
+class Gradient(msgspec.Struct, frozen=True, kw_only=True):
+    """A parameter's gradient as it came back under `key`, and what is known of it.
+
+    `own` are the members' gradients before the averaging (None: missing) and `last` those of the last micro-batch;
+    `others` are other averages that it might be taken for, with words for them. `expected` is None if no rank has one.
+    """
+
+    name: str
+    key: str
+    when: str
+    own: tuple[torch.Tensor | None, ...]
+    expected: Expected | None
+    last: tuple[torch.Tensor | None, ...] = ()
+    others: tuple[tuple[str, torch.Tensor], ...] = ()

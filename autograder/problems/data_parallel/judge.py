@@ -3,29 +3,39 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from autograder.checks.compare import first_wrong, side_by_side, why_incomparable
 from autograder.checks.expected import same
 from autograder.checks.finding import Mismatch, RankView
+from autograder.checks.hints import first_hint
 from autograder.checks.replies import read
 from autograder.checks.show import show
 from autograder.checks.traffic import unexplained_values
 from autograder.cluster.outcome import Outcome, RankOutcome
 from autograder.problems.data_parallel.examples import Averaging, Broadcast, Shards
-from autograder.problems.data_parallel.expected import average
-from autograder.problems.data_parallel.judge_gradients import Gradient, wrong_gradient
+from autograder.problems.data_parallel.expected import Gradient, average
+from autograder.problems.data_parallel.hints import whose_state
+from autograder.problems.data_parallel.judge_gradients import wrong_gradient
+from autograder.problems.data_parallel.messages import (
+    ReplacedReply,
+    ShardReply,
+    batch_key,
+    grad_key,
+    shard_key,
+    shards_among,
+    state_key,
+)
 from autograder.problems.data_parallel.replicas import Replicas, Tensors, bounds
-from autograder.problems.data_parallel.replies import ReplacedReply, ShardReply
 
 
 def sharded(example: Shards, outcome: Outcome) -> Mismatch | None:
-    """Each rank has its rows in a tensor or tuple like the batch, the batch is unharmed, and wrong calls were refused."""
+    """Each rank has its rows in a tensor or tuple like the batch, which is unharmed, and wrong calls were refused."""
     for rank in outcome.ranks:
-        words = read(rank, ShardReply, raised=len(example.faults))
-        mismatch = _shard(example, rank, words.type) or _faults(example, words.raised)
+        reply = read(rank, ShardReply, raised=len(example.faults))
+        mismatch = _shard(example, rank, reply.type) or _faults(example, reply.raised)
         if mismatch is not None:
             return mismatch
     return None
@@ -33,7 +43,7 @@ def sharded(example: Shards, outcome: Outcome) -> Mismatch | None:
 
 def _shard(example: Shards, rank: RankOutcome, got: str) -> Mismatch | None:
     kind, count = ("tuple", example.tuple_of) if example.tuple_of else ("Tensor", 1)
-    pieces = sum(name.startswith("shard/") for name in rank.tensors)
+    pieces = shards_among(rank.tensors)
     if got != kind or pieces != count:
         what = f"a {got}" if got != "tuple" else f"a tuple of {pieces}"
         wanted = f"a tuple of {count} tensors, split alike" if example.tuple_of else "a tensor"
@@ -41,18 +51,19 @@ def _shard(example: Shards, rank: RankOutcome, got: str) -> Mismatch | None:
     start, stop = bounds(example.rows, rank.rank, example.world_size)
     for i, tensor in enumerate(example.batch):
         expected = same(tensor[start:stop])
-        fault = why_incomparable(rank, f"shard/{i}", expected)
-        wrong = not fault and first_wrong(rank, f"shard/{i}", expected) >= 0
+        fault = why_incomparable(rank, shard_key(i), expected)
+        wrong = not fault and first_wrong(rank, shard_key(i), expected) >= 0
         if fault or wrong:
             return _other_rows(example, rank, i, fault)
-        if why_incomparable(rank, f"batch/{i}", same(tensor)) or first_wrong(rank, f"batch/{i}", same(tensor)) >= 0:
+        key, before = batch_key(i), same(tensor)
+        if why_incomparable(rank, key, before) or first_wrong(rank, key, before) >= 0:
             return Mismatch(headline=f"the batch itself was changed on rank {rank.rank}: it must stay as it was")
     return None
 
 
 def _other_rows(example: Shards, rank: RankOutcome, i: int, fault: str) -> Mismatch:
     start, stop = bounds(example.rows, rank.rank, example.world_size)
-    tensor, got = example.batch[i], rank.tensors.get(f"shard/{i}")
+    tensor, got = example.batch[i], rank.tensors.get(shard_key(i))
     row = RankView(
         rank=rank.rank,
         got="nothing" if got is None else show(got),
@@ -83,7 +94,7 @@ def _faults(example: Shards, by_call: Sequence[str]) -> Mismatch | None:
 
 def broadcasted(example: Broadcast, outcome: Outcome) -> Mismatch | None:
     """All state is that of src, in the same Parameter objects, and gradients are untouched."""
-    mismatch = replaced(example, outcome) or state_of(example, outcome, example.root, "state", "broadcast_parameters")
+    mismatch = replaced(example, outcome) or state_of(example, outcome, example.root, state_key, "broadcast_parameters")
     if mismatch is not None:
         return mismatch
     for member, number in enumerate(example.ranks):
@@ -95,9 +106,7 @@ def broadcasted(example: Broadcast, outcome: Outcome) -> Mismatch | None:
 
 def state_bytes(example: Replicas, root: int) -> dict[int, int]:
     """What every rank but the root's has to receive of its parameters and buffers."""
-    network = example.network
-    named = dict([*network.named_parameters(), *network.named_buffers()])  # what is tied is there once
-    total = sum(tensor.nbytes for name, tensor in named.items() if name in example.states[root])
+    total = sum(tensor.nbytes for tensor in example.states[root].values())  # what is tied is there once
     return {number: total for member, number in enumerate(example.ranks) if member != root}
 
 
@@ -113,13 +122,14 @@ def replaced(example: Replicas, outcome: Outcome) -> Mismatch | None:
     return None
 
 
-def state_of(example: Replicas, outcome: Outcome, root: int, prefix: str, function: str) -> Mismatch | None:
-    """Every member's parameters and buffers, as they came back under `prefix`, are bit for bit the member `root`'s."""
-    network, source = example.network, example.ranks[root]
-    buffers = dict(network.named_buffers())
+def state_of(
+    example: Replicas, outcome: Outcome, root: int, key_of: Callable[[str], str], function: str
+) -> Mismatch | None:
+    """Every member's parameters and buffers, as they came back by these keys, are bit for bit the member `root`'s."""
+    source, buffers = example.ranks[root], dict(example.model.named_buffers())
     for name, tensor in example.states[root].items():
         for member, number in enumerate(example.ranks):
-            rank, expected, key = outcome.ranks[number], same(tensor), f"{prefix}/{name}"
+            rank, expected, key = outcome.ranks[number], same(tensor), key_of(name)
             what = f"rank {number}'s {'buffer' if name in buffers else 'parameter'} {name}"
             fault = why_incomparable(rank, key, expected)
             if fault:
@@ -133,26 +143,15 @@ def state_of(example: Replicas, outcome: Outcome, root: int, prefix: str, functi
             return Mismatch(
                 headline=f"{what} is not rank {source}'s after {function}",
                 ranks=(row,),
-                hints=_whose(example, rank, key, name, source),
+                hints=first_hint(whose_state(example, rank, key, name, source)),
             )
     return None
-
-
-def _whose(example: Replicas, rank: RankOutcome, key: str, name: str, source: int) -> tuple[str, ...]:
-    """Whose value it is instead."""
-    for member, number in enumerate(example.ranks):
-        other = same(example.states[member][name])
-        if not other.wrong(rank.tensors[key]).any():
-            if number == rank.rank:
-                return ("it still has its own value: it was not sent, or not written back",)
-            return (f"it has rank {number}'s value, but src is rank {source}",)
-    return ()
 
 
 def averaged(example: Averaging, outcome: Outcome) -> Mismatch | None:
     """Every gradient is the average, frozen parameters' are as they were, and parameters are the same objects."""
     mismatch = replaced(example, outcome)
-    named = list(example.network.named_parameters())
+    named = list(example.model.named_parameters())
     for name, parameter in named:
         if mismatch is not None:
             return mismatch
@@ -165,7 +164,7 @@ def averaged(example: Averaging, outcome: Outcome) -> Mismatch | None:
                 for other, _ in named
                 if other != name and (expected := average([given.get(other) for given in example.gradients]))
             )
-            gradient = Gradient(name=name, key=f"grad/{name}", when="", own=own, expected=average(own), others=others)
+            gradient = Gradient(name=name, key=grad_key(name), when="", own=own, expected=average(own), others=others)
             mismatch = wrong_gradient(example, gradient, outcome)
     return mismatch or unexplained_values(outcome, gradient_bytes(example, example.gradients))
 
@@ -180,7 +179,7 @@ def gradient_bytes(example: Replicas, gradients: Sequence[Tensors]) -> dict[int,
         others = [own for other, own in enumerate(gradients) if other != member]
         needed[number] = sum(
             parameter.nbytes
-            for name, parameter in example.network.named_parameters()
+            for name, parameter in example.model.named_parameters()
             if parameter.requires_grad and any(name in own and bool(own[name].any()) for own in others)
         )
     return needed
@@ -190,7 +189,7 @@ def _frozen(example: Averaging, outcome: Outcome, name: str) -> Mismatch | None:
     for member, number in enumerate(example.ranks):
         given = {n: tensor for n, tensor in example.gradients[member].items() if n == name}
         rank = outcome.ranks[number]
-        if not given and f"grad/{name}" in rank.tensors:
+        if not given and grad_key(name) in rank.tensors:
             headline = f"the frozen parameter {name} has been given a gradient on rank {number}"
         elif _changed_gradient(rank, given):
             headline = f"the gradient of the frozen parameter {name} was changed on rank {number}"
@@ -203,7 +202,7 @@ def _frozen(example: Averaging, outcome: Outcome, name: str) -> Mismatch | None:
 def _changed_gradient(rank: RankOutcome, given: Tensors) -> str:
     """The first parameter whose gradient is not the given one bit for bit; "" if there is none."""
     for name, tensor in given.items():
-        key, expected = f"grad/{name}", same(tensor)
+        key, expected = grad_key(name), same(tensor)
         if why_incomparable(rank, key, expected) or first_wrong(rank, key, expected) >= 0:
             return name
     return ""
@@ -215,7 +214,7 @@ def one_message(example: Averaging, outcome: Outcome) -> Mismatch | None:
     if mismatch is not None:
         return mismatch
     by_dtype: collections.Counter[str] = collections.Counter()
-    for parameter in example.network.parameters():
+    for parameter in example.model.parameters():
         if parameter.requires_grad:
             by_dtype[str(parameter.dtype)] += parameter.numel() * parameter.element_size()
     expected = sorted(by_dtype.values())

@@ -1,50 +1,69 @@
-"""What one rank does in problem 3: shard, broadcast or average with the student's functions, or train with their class."""
+"""What one rank does in problem 3: shard, broadcast, average with the student's functions, train with their class."""
 
 from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
-from autograder.cluster.rank import Context
+from autograder.cluster.rank import Answer, Context
+from autograder.problems.common.rank_side.layers import Layer, Model
 from autograder.problems.common.rank_side.raising import name_of
-from autograder.problems.common.rank_side.training import MARKED, OPTIMIZERS, Network, load, loss, state, take_time
-
-Answer = tuple[Any, dict[str, Any]]
+from autograder.problems.common.rank_side.training import MARKED, OPTIMIZERS, load, loss, state, take_time
+from autograder.problems.data_parallel.messages import (
+    ODD,
+    ROWS,
+    AverageArguments,
+    Begun,
+    BroadcastArguments,
+    ForwardArguments,
+    ReplacedReply,
+    ShardArguments,
+    ShardReply,
+    TrainArguments,
+    TrainedReply,
+    WrappedReply,
+    batch_key,
+    grad_key,
+    marked_key,
+    output_key,
+    parameter_key,
+    rows_key,
+    shard_key,
+    start_key,
+    state_key,
+    synchronized_key,
+    target_key,
+)
 
 
 class Interrupted(Exception):
     """What ends a no_sync() before its time."""
 
 
-def shard(context: Context) -> Answer:
-    """Calls shard_batch for this rank, and then as it must not be called.
-
-    Tensors `batch/i`, and `odd` of another length; `tuple` says whether the batch is passed as one. `faults` are calls
-    that must raise: a rank, and whether `odd` goes with the batch. Comes back: how the shard is made up, the name of each
-    exception, and the tensors `shard/i` and `batch/i`.
-    """
-    arguments = context.arguments
+def shard(context: Context, arguments: ShardArguments) -> Answer:
+    """Calls shard_batch for this rank, and then as it must not be called; the shard and the batch come back."""
     shard_batch = context.student("shard_batch")
-    tensors = [context.tensors[f"batch/{i}"].to(context.device) for i in range(arguments["count"])]
-    odd = context.tensors["odd"].to(context.device)
-    batch = tuple(tensors) if arguments["tuple"] else tensors[0]
+    tensors = [context.tensors[batch_key(i)].to(context.device) for i in range(arguments.count)]
+    odd = context.tensors[ODD].to(context.device)
+    batch = tuple(tensors) if arguments.as_tuple else tensors[0]
     result = shard_batch(batch, context.rank, context.world_size)
     raised = [
         _raises(shard_batch, (*tensors, odd) if with_odd else batch, rank, context.world_size)
-        for rank, with_odd in arguments["faults"]
+        for rank, with_odd in arguments.faults
     ]
     pieces = result if isinstance(result, (tuple, list)) else [result]
-    back = {f"shard/{i}": _copy(piece) for i, piece in enumerate(pieces)}
-    back |= {f"batch/{i}": _copy(tensor) for i, tensor in enumerate(tensors)}
-    return {"type": type(result).__name__, "raised": raised}, back
+    back = {shard_key(i): _copy(piece) for i, piece in enumerate(pieces)}
+    back |= {batch_key(i): _copy(tensor) for i, tensor in enumerate(tensors)}
+    return ShardReply(type(result).__name__, raised), back
 
 
-def _raises(function: Any, *arguments: Any) -> str:
+def _raises(function: Callable[..., object], *arguments: object) -> str:
     """The name of the exception that the call raises, ValueError for any kind of it; "" if it returns."""
     try:
         function(*arguments)
@@ -53,121 +72,125 @@ def _raises(function: Any, *arguments: Any) -> str:
     return ""
 
 
-def broadcast(context: Context) -> Answer:
-    """Calls broadcast_parameters; comes back: the state and gradients after it, and which parameters are other objects."""
-    group, function = context.group(context.arguments["group"]), context.student("broadcast_parameters")
+def broadcast(context: Context, arguments: BroadcastArguments) -> Answer:
+    """Calls broadcast_parameters; the state and the gradients after it come back."""
+    group, function = context.group(arguments.group), context.student("broadcast_parameters")
     if group is dist.GroupMember.NON_GROUP_MEMBER:
         return None, {}
-    network = _network(context)
-    before = dict(network.named_parameters())
-    function(network, src=context.arguments["src"], group=group)
-    after = {f"state/{name}": _copy(tensor) for name, tensor in state(network).items()}
-    return {"replaced": _replaced(before, network)}, after | _gradients(network, "grad")
+    model = _model(context, arguments.layers)
+    before = dict(model.named_parameters())
+    function(model, src=arguments.src, group=group)
+    after = {state_key(name): _copy(tensor) for name, tensor in state(model).items()}
+    gradients = {grad_key(name): _copy(grad) for name, grad in _gradients(model)}
+    return ReplacedReply(_replaced(before, model)), after | gradients
 
 
-def average(context: Context) -> Answer:
-    """Calls average_gradients or average_gradients_flat on given gradients; comes back: the gradients after it."""
-    group, function = context.group(context.arguments["group"]), context.student(context.arguments["function"])
+def average(context: Context, arguments: AverageArguments) -> Answer:
+    """Calls average_gradients or average_gradients_flat on given gradients; the gradients after it come back."""
+    group, function = context.group(arguments.group), context.student(arguments.function)
     if group is dist.GroupMember.NON_GROUP_MEMBER:
         return None, {}
-    network = _network(context)
-    before = dict(network.named_parameters())
-    function(network, group=group)
-    return {"replaced": _replaced(before, network)}, _gradients(network, "grad")
+    model = _model(context, arguments.layers)
+    before = dict(model.named_parameters())
+    function(model, group=group)
+    return ReplacedReply(_replaced(before, model)), {grad_key(name): _copy(grad) for name, grad in _gradients(model)}
 
 
-def forward(context: Context) -> Answer:
-    """Wraps a network that has a hook, and calls it with positional and with keyword arguments.
-
-    Comes back: the outputs, how often the hook ran in each call, whether the network is still reachable.
-    """
-    network, calls = _network(context), []
-    wrapped = context.student("DistributedDataParallel")(network)
-    network.register_forward_hook(lambda *_: calls.append(1))
-    rows, skipped = context.tensors["rows"].to(context.device), context.arguments["skipped"]
-    outputs, counts = {}, []
-    for number, (args, kwargs) in enumerate([((rows, skipped), {}), ((rows,), {"skipped": skipped}), ((rows,), {})]):
+def forward(context: Context, arguments: ForwardArguments) -> Answer:
+    """Wraps a model that has a hook, and calls it with positional and with keyword arguments; the outputs come back."""
+    model = _model(context, arguments.layers)
+    calls: list[int] = []
+    wrapped = context.student("DistributedDataParallel")(model)
+    model.register_forward_hook(lambda *_: calls.append(1))
+    rows, skipped = context.tensors[ROWS].to(context.device), arguments.skipped
+    outputs, counts = [], []
+    passed: list[tuple[tuple[Any, ...], dict[str, Any]]]
+    passed = [((rows, skipped), {}), ((rows,), {"skipped": skipped}), ((rows,), {})]
+    for args, kwargs in passed:
         calls.clear()
-        outputs[f"output/{number}"] = _copy(wrapped(*args, **kwargs))
+        outputs.append(_copy(wrapped(*args, **kwargs)))
         counts.append(len(calls))
-    return {"hooks": counts, "module": getattr(wrapped, "module", None) is network}, outputs
+    reply = WrappedReply((counts[0], counts[1], counts[2]), getattr(wrapped, "module", None) is model)
+    return reply, {output_key(number): output for number, output in enumerate(outputs)}
 
 
-def train(context: Context) -> Answer:
-    """Trains with DistributedDataParallel on this rank's rows, which are `rows/step/micro` and `target/step/micro`.
+def train(context: Context, arguments: TrainArguments) -> Answer:
+    """Trains with DistributedDataParallel on this rank's rows.
 
-    Comes back: the state after the wrapping (`start/name`), after each step the gradients (`grad/step/name`, as
-    synchronised) and parameters (`parameter/step/name`), and for each step how many operations had been begun before it,
-    before its last micro-batch, at the end of that one's backward, and at the step's end; and the seconds from there to
-    here; and buffers that each rank has marked as its own after the wrapping (`marked/number`). If `interrupted`, an
-    exception leaves a no_sync() after the first step. On the simulated cluster backward takes `compute` seconds a layer.
+    Comes back: the state after the wrapping, after each step the gradients, as synchronised, and the parameters, and
+    buffers that each rank has marked as its own after the wrapping.
     """
-    arguments = context.arguments
-    group, wrapper = context.group(arguments["group"]), context.student("DistributedDataParallel")
+    group, wrapper = context.group(arguments.group), context.student("DistributedDataParallel")
     if group is dist.GroupMember.NON_GROUP_MEMBER:
         return None, {}
-    network = _network(context)
-    if arguments["compute"]:
-        take_time(network, arguments["compute"])
-    before = dict(network.named_parameters())
-    trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
-    optimizer = OPTIMIZERS[arguments["optimizer"]](trained)
-    replica = wrapper(network, bucket_size_mb=arguments["cap"], group=group)
-    back = {f"start/{name}": _copy(tensor) for name, tensor in state(network).items()}
-    marked = [buffer.fill_(context.rank) for name, buffer in network.named_buffers() if name.endswith(MARKED)]
-    begun, seconds = [], []
-    for step, skipped in enumerate(arguments["skipped"]):
+    model = _model(context, arguments.layers)
+    if arguments.compute:
+        take_time(model, arguments.compute)
+    before = dict(model.named_parameters())
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    optimizer = OPTIMIZERS[arguments.optimizer](trained)
+    replica = wrapper(model, bucket_size_mb=arguments.cap, group=group)
+    back = {start_key(name): _copy(tensor) for name, tensor in state(model).items()}
+    marked = [buffer.fill_(context.rank) for name, buffer in model.named_buffers() if name.endswith(MARKED)]
+    begun: list[Begun] = []
+    seconds: list[float] = []
+    for step in range(len(arguments.rows)):
         start = time.monotonic()
-        begun.append(_backward(context, replica, step, skipped))
+        moments = _backward(context, arguments, replica, step)
         replica.finish_gradient_synchronization()
         seconds.append(time.monotonic() - start)
-        begun[-1].append(context.operations_begun())
-        back |= _gradients(network, f"grad/{step}")
+        begun.append((*moments, context.operations_begun()))
+        back |= {synchronized_key(step, name): _copy(grad) for name, grad in _gradients(model)}
         for parameter in trained:
             if parameter.grad is None:
                 parameter.grad = torch.zeros_like(parameter)
         optimizer.step()
-        back |= {f"parameter/{step}/{name}": _copy(p) for name, p in network.named_parameters()}
+        back |= {parameter_key(step, name): _copy(parameter) for name, parameter in model.named_parameters()}
         for parameter in trained:  # as torch's zero_grad does
-            parameter.grad = parameter.grad.zero_() if arguments["zeroed"] else None
-        if arguments["interrupted"] and step == 0:
+            if arguments.zeroed and parameter.grad is not None:
+                parameter.grad.zero_()
+            else:
+                parameter.grad = None
+        if arguments.interrupted and step == 0:
             with contextlib.suppress(Interrupted), replica.no_sync():
                 raise Interrupted
-    back |= {f"marked/{number}": _copy(buffer) for number, buffer in enumerate(marked)}
-    return {"replaced": _replaced(before, network), "begun": begun, "seconds": seconds}, back
+    back |= {marked_key(number): _copy(buffer) for number, buffer in enumerate(marked)}
+    return TrainedReply(_replaced(before, model), begun, seconds), back
 
 
-def _backward(context: Context, replica: Any, step: int, skipped: list[list[int]]) -> list[int]:
-    """Forward and backward of a step's micro-batches, all but the last without synchronisation."""
-    arguments, begun = context.arguments, [context.operations_begun()]
+def _backward(context: Context, arguments: TrainArguments, replica: Any, step: int) -> tuple[int, int, int]:
+    """Forward and backward of a step's micro-batches, all but the last without synchronisation.
+
+    Tells how many operations had begun before them, before the last one, and after it.
+    """
+    first = before_last = context.operations_begun()
+    skipped = arguments.skipped[step]
     for micro, left_out in enumerate(skipped):
         last = micro == len(skipped) - 1
         if last:
-            begun.append(context.operations_begun())
-        rows, target = (context.tensors[f"{name}/{step}/{micro}"].to(context.device) for name in ("rows", "target"))
+            before_last = context.operations_begun()
+        rows, target = (context.tensors[key(step, micro)].to(context.device) for key in (rows_key, target_key))
         with contextlib.nullcontext() if last else replica.no_sync():
             # the average divides by the ranks, so each multiplies its part of the batch's mean
-            mine = loss(replica(rows, left_out), target, arguments["rows"][step][micro]) * arguments["ranks"]
+            mine = loss(replica(rows, left_out), target, arguments.rows[step][micro]) * arguments.ranks
             if mine.requires_grad:
-                mine.backward()
-    return [*begun, context.operations_begun()]
+                torch.autograd.backward(mine)
+    return first, before_last, context.operations_begun()
 
 
-def _network(context: Context) -> Network:
-    """This rank's network with its own state and gradients: tensors `state/name` and, for those that exist, `grad/name`."""
-    network = Network(context.arguments["layers"]).to(context.device)
-    tensors = context.tensors
-    load(network, {name: tensors[f"state/{name}"] for name in state(network)})
-    for name, parameter in network.named_parameters():
-        if f"grad/{name}" in tensors:
-            parameter.grad = torch.empty_like(parameter).copy_(tensors[f"grad/{name}"])
-    return network
+def _model(context: Context, layers: Sequence[Layer]) -> Model:
+    """This rank's model with its own state, and those gradients that it is given."""
+    model, tensors = Model(layers).to(context.device), context.tensors
+    load(model, {name: tensors[state_key(name)] for name in state(model)})
+    for name, parameter in model.named_parameters():
+        if grad_key(name) in tensors:
+            parameter.grad = torch.empty_like(parameter).copy_(tensors[grad_key(name)])
+    return model
 
 
-def _gradients(network: nn.Module, prefix: str) -> dict[str, Any]:
+def _gradients(model: nn.Module) -> list[tuple[str, Any]]:
     """The gradients that there are, by parameter."""
-    named = network.named_parameters()
-    return {f"{prefix}/{name}": _copy(parameter.grad) for name, parameter in named if parameter.grad is not None}
+    return [(name, parameter.grad) for name, parameter in model.named_parameters() if parameter.grad is not None]
 
 
 def _copy(tensor: Any) -> Any:
@@ -175,7 +198,7 @@ def _copy(tensor: Any) -> Any:
     return tensor.detach().clone() if isinstance(tensor, Tensor) else tensor
 
 
-def _replaced(before: dict[str, nn.Parameter], network: nn.Module) -> list[str]:
-    """Names under which the network no longer has the same Parameter object."""
-    after = dict(network.named_parameters())
+def _replaced(before: dict[str, nn.Parameter], model: nn.Module) -> list[str]:
+    """Names under which the model no longer has the same Parameter object."""
+    after = dict(model.named_parameters())
     return [name for name, parameter in before.items() if after.get(name) is not parameter]

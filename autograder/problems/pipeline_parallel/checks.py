@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 from hypothesis import strategies as st
 
-from autograder.checks.check import Checks
+from autograder.checks.check import Checks, Drawing, Judge
 from autograder.problems.common.groups import subgroups
-from autograder.problems.pipeline_parallel.examples import (
-    ANY_ROWS,
+from autograder.problems.pipeline_parallel.examples import ANY_ROWS, Forward, Split, forwards
+from autograder.problems.pipeline_parallel.examples_training import (
     SCHEDULES,
-    Forward,
     Refusal,
-    Split,
     Train,
-    forwards,
     refusals,
     trainings,
     uneven_batches,
@@ -23,7 +20,8 @@ from autograder.problems.pipeline_parallel.examples import (
 from autograder.problems.pipeline_parallel.judge import errors, gradients, outputs
 from autograder.problems.pipeline_parallel.judge_schedule import bubble, in_flight, overlap
 from autograder.problems.pipeline_parallel.judge_split import split
-from autograder.problems.pipeline_parallel.models import odd_networks
+from autograder.problems.pipeline_parallel.messages import Cost
+from autograder.problems.pipeline_parallel.models import odd_models
 
 # A step of training on several ranks takes some ten times as long as a collective.
 HEAVY = 10
@@ -35,7 +33,9 @@ BOTH = ("sim", "real")
 CHECKS = Checks("pipeline_parallel")
 
 
-def _check(name: str, task: str, judge: Any, backends: tuple[str, ...] = BOTH, weight: int = HEAVY) -> Any:
+def _check(
+    name: str, task: str, judge: Judge, backends: tuple[str, ...] = BOTH, weight: int = HEAVY
+) -> Callable[[Drawing], Drawing]:
     return CHECKS.add(name, (task,), judge, backends, weight)
 
 
@@ -63,7 +63,7 @@ def draw_forward_values(task: str, world_size: int) -> st.SearchStrategy[Forward
 @_check("shapes", "pipeline_forward", outputs)
 def draw_forward_shapes(task: str, world_size: int) -> st.SearchStrategy[Forward]:
     """{task} takes token ids, micro-batches of different sizes, and outputs that are not contiguous"""
-    return forwards(world_size, networks=odd_networks, rows=ANY_ROWS)
+    return forwards(world_size, models=odd_models, rows=ANY_ROWS)
 
 
 @_check("groups", "pipeline_forward", outputs)
@@ -76,7 +76,7 @@ def draw_forward_groups(task: str, world_size: int) -> st.SearchStrategy[Forward
 def draw_forward_overlap(task: str, world_size: int) -> st.SearchStrategy[Forward]:
     """{task} has all stages at work at the same time"""
     rows = st.integers(1, 8).map(lambda count: (1,) * count)
-    return forwards(world_size, rows=rows, cost=st.sampled_from([(1.0, 0.0), (3.0, 0.0)]))
+    return forwards(world_size, rows=rows, cost=st.sampled_from([Cost(1.0), Cost(3.0)]))
 
 
 @_check("gpipe", "Pipeline", gradients)
@@ -100,7 +100,7 @@ def draw_uneven(task: str, world_size: int) -> st.SearchStrategy[Train]:
 @_check("networks", "Pipeline", gradients)
 def draw_networks(task: str, world_size: int) -> st.SearchStrategy[Train]:
     """{task} takes token ids, frozen layers, stages without parameters or layers, outputs that are not contiguous"""
-    return trainings(world_size, networks=odd_networks)
+    return trainings(world_size, models=odd_models)
 
 
 @_check("steps", "Pipeline", gradients)
@@ -134,5 +134,5 @@ def draw_in_flight(task: str, world_size: int) -> st.SearchStrategy[Train]:
 def draw_bubble(task: str, world_size: int) -> st.SearchStrategy[Train]:
     """{task} is idle for no longer than its schedule has to be"""
     batches = st.integers(1, 8).map(lambda count: (count, (count,)))
-    cost = st.sampled_from([(1.0, 2.0), (2.0, 1.0), (1.0, 3.0)])
+    cost = st.sampled_from([Cost(1.0, 2.0), Cost(2.0, 1.0), Cost(1.0, 3.0)])
     return trainings(world_size, batches=lambda _: batches, schedule=SCHEDULES, cost=cost)

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from autograder.checks.expected import Expected
 from autograder.problems.common.rank_side.layers import Layer, build
+from autograder.problems.common.rank_side.training import load
 
 Parameters = Mapping[str, Tensor]
 
@@ -27,7 +28,7 @@ def even_runs(num_layers: int, num_stages: int) -> list[range]:
 
 def unsplit(layers: Sequence[Layer], parameters: Parameters) -> nn.Sequential:
     """The whole network in float64."""
-    return build(dict(enumerate(layers)), torch.float64, parameters)
+    return load(build(dict(enumerate(layers))), parameters)
 
 
 def row_losses(name: str, outputs: Tensor, targets: Tensor) -> Tensor:
@@ -61,7 +62,7 @@ def whole_gradients(
     network = unsplit(layers, parameters)
     losses = row_losses(loss, network(_exact(inputs)), targets)
     total = losses.mean() if weights is None else (losses * weights).sum()
-    total.backward()
+    torch.autograd.backward(total)
     return total.detach(), {name: p.grad for name, p in network.named_parameters() if p.grad is not None}
 
 
@@ -82,7 +83,7 @@ def roundings(layers: Sequence[Layer], summed: int = 0) -> int:
     A sum of n products takes n roundings, any other function a few; the widest thing that a layer adds up is no larger
     than the largest of its sizes.
     """
-    way = sum(max((size for size in layer if isinstance(size, int)), default=0) + 8 for layer in layers)
+    way = sum(max(layer.sizes, default=0) + 8 for layer in layers)
     return way + (way + summed if summed else 0)
 
 

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 from autograder.checks.compare import first_wrong, side_by_side, why_incomparable
-from autograder.checks.expected import Expected, same
+from autograder.checks.expected import same
 from autograder.checks.finding import Mismatch, RankView
 from autograder.checks.replies import read
 from autograder.checks.traffic import unexplained_values
 from autograder.cluster.outcome import Outcome, RankOutcome
-from autograder.problems.pipeline_parallel.examples import Forward, Refusal, Staged, Train, show_layer
-from autograder.problems.pipeline_parallel.hints import hints_for
-from autograder.problems.pipeline_parallel.replies import ForwardedReply, LossReply, RefusedReply, SteppedReply
+from autograder.problems.pipeline_parallel.examples import Forward, Staged
+from autograder.problems.pipeline_parallel.examples_training import Refusal, Train
+from autograder.problems.pipeline_parallel.hints import hints_for, other_micro_batches, where_it_was_right
+from autograder.problems.pipeline_parallel.messages import (
+    ForwardedReply,
+    LossReply,
+    RefusedReply,
+    SteppedReply,
+    grad_key,
+    input_key,
+    loss_key,
+    output_key,
+    outputs_among,
+)
 from autograder.problems.pipeline_parallel.stages import (
     activation_bytes,
     counted,
     expected_outputs,
     expected_step,
+    is_right,
     members,
     wrong_calls,
 )
@@ -26,46 +38,41 @@ from autograder.problems.pipeline_parallel.stages import (
 def outputs(example: Forward, outcome: Outcome) -> Mismatch | None:
     """The last stage returns the unsplit network's outputs, the others None; a stage is called once a micro-batch."""
     ranks = members(example, outcome)
-    words = [read(rank, ForwardedReply, events=1) for rank in ranks]
-    for rank, of_rank in zip(ranks[:-1], words, strict=False):
-        if of_rank.type != "NoneType":
-            return Mismatch(
-                headline=f"rank {rank.rank} returned a {of_rank.type}: every stage but the last returns None"
-            )
-    if words[-1].type not in ("list", "tuple"):
-        headline = f"rank {ranks[-1].rank}, the last stage, returned a {words[-1].type}, not a list of outputs"
+    replies = [read(rank, ForwardedReply, events=1) for rank in ranks]
+    for rank, reply in zip(ranks[:-1], replies, strict=False):
+        if reply.type != "NoneType":
+            return Mismatch(headline=f"rank {rank.rank} returned a {reply.type}: every stage but the last returns None")
+    if replies[-1].type not in ("list", "tuple"):
+        headline = f"rank {ranks[-1].rank}, the last stage, returned a {replies[-1].type}, not a list of outputs"
         return Mismatch(headline=headline)
     return (
         _wrong_outputs(example, ranks[-1])
         or _changed_inputs(example, ranks[0])
-        or wrong_calls(ranks, [of_rank.events for of_rank in words], len(example.rows))
+        or wrong_calls(ranks, [reply.events for reply in replies], len(example.rows))
         or unexplained_values(outcome, activation_bytes(example, sum(example.rows)))
     )
 
 
 def _wrong_outputs(example: Forward, last: RankOutcome) -> Mismatch | None:
     expected = expected_outputs(example)
-    count = sum(name.startswith("output/") for name in last.reply.tensors)
+    count = outputs_among(last.reply.tensors if last.reply else ())
     if count != len(expected):
         return Mismatch(
             headline=f"rank {last.rank} returned {counted(count, 'output')} for {len(expected)} micro-batches"
         )
     for i, wanted in enumerate(expected):
-        name = f"output/{i}"
+        name = output_key(i)
         fault = why_incomparable(last, name, wanted)
         if fault:
             return Mismatch(headline=f"rank {last.rank}'s output of micro-batch {i} {fault}")
         around = first_wrong(last, name, wanted)
         if around >= 0:
             got, shown = side_by_side(last, name, wanted, around)
-            hints = tuple(
-                f"these are the outputs of micro-batch {j}"
-                for j, other in enumerate(expected)
-                if j != i and not why_incomparable(last, name, other) and first_wrong(last, name, other) < 0
-            )
             row = RankView(rank=last.rank, got=got, expected=shown, wrong=True)
             return Mismatch(
-                headline=f"rank {last.rank}'s output of micro-batch {i} is wrong", ranks=(row,), hints=hints
+                headline=f"rank {last.rank}'s output of micro-batch {i} is wrong",
+                ranks=(row,),
+                hints=tuple(other_micro_batches(example, last, i)),
             )
     return None
 
@@ -73,7 +80,7 @@ def _wrong_outputs(example: Forward, last: RankOutcome) -> Mismatch | None:
 def _changed_inputs(example: Forward, first: RankOutcome) -> Mismatch | None:
     for i, rows in enumerate(example.rows):
         before = same(example.inputs(i, rows))
-        if why_incomparable(first, f"input/{i}", before) or first_wrong(first, f"input/{i}", before) >= 0:
+        if not is_right(first, input_key(i), before):
             return Mismatch(
                 headline=f"rank {first.rank}'s micro-batch {i} was changed: the inputs have to stay as they are"
             )
@@ -86,13 +93,13 @@ def _changed_inputs(example: Forward, first: RankOutcome) -> Mismatch | None:
 def gradients(example: Train, outcome: Outcome) -> Mismatch | None:
     """After every step, loss and gradients are those of the unsplit network on the whole batch."""
     ranks = members(example, outcome)
-    words = [stepped(example, rank) for rank in ranks]
+    replies = [stepped(example, rank) for rank in ranks]
     for step in range(len(example.batch_sizes)):
-        losses = [of_rank.losses[step] for of_rank in words]
+        losses = [reply.losses[step] for reply in replies]
         mismatch = _wrong_loss(example, ranks, losses, step) or _wrong_gradient(example, ranks, step)
         if mismatch is not None:
             return mismatch
-    return wrong_calls(ranks, [of_rank.events for of_rank in words], example.num_micro_batches) or unexplained_values(
+    return wrong_calls(ranks, [reply.events for reply in replies], example.num_micro_batches) or unexplained_values(
         outcome, activation_bytes(example, sum(example.batch_sizes))
     )
 
@@ -104,7 +111,7 @@ def stepped(example: Train, rank: RankOutcome) -> SteppedReply:
 
 
 def _wrong_loss(example: Train, ranks: list[RankOutcome], losses: list[LossReply], step: int) -> Mismatch | None:
-    last, again = ranks[-1], _after(example, step)
+    last, key, again = ranks[-1], loss_key(step), _after(example, step)
     for rank, loss in zip(ranks[:-1], losses, strict=False):
         if loss.type != "NoneType":
             return Mismatch(
@@ -113,13 +120,13 @@ def _wrong_loss(example: Train, ranks: list[RankOutcome], losses: list[LossReply
     wanted = expected_step(example, step)[0]
     if losses[-1].type == "NoneType":
         return Mismatch(headline=f"step returned None on rank {last.rank}: the last stage returns the loss")
-    fault = why_incomparable(last, f"loss/{step}", wanted)
+    fault = why_incomparable(last, key, wanted)
     if fault:
         return Mismatch(headline=f"the loss on rank {last.rank}{again} {fault}")
-    if first_wrong(last, f"loss/{step}", wanted) >= 0:
-        got, expected = side_by_side(last, f"loss/{step}", wanted, 0)
+    if first_wrong(last, key, wanted) >= 0:
+        got, expected = side_by_side(last, key, wanted, 0)
         row = RankView(rank=last.rank, got=f"loss {got}", expected=f"loss {expected}", wrong=True)
-        hints = tuple(hints_for(example, step, last.tensors[f"loss/{step}"], None))
+        hints = hints_for(example, step, last.tensors[key], None)
         return Mismatch(headline=f"the loss on rank {last.rank} is wrong{again}", ranks=(row,), hints=hints)
     if losses[-1].requires_grad:
         return Mismatch(
@@ -134,9 +141,9 @@ def _wrong_gradient(example: Train, ranks: list[RankOutcome], step: int) -> Mism
     expected = expected_step(example, step)[1]
     for stage in reversed(range(example.stages)):
         rank = ranks[stage]
-        for name in reversed(_owned(example, stage, expected)):
-            key, title = f"{step}/grad/{name}", _title(example, name)
-            if rank.reply is not None and key not in rank.reply.tensors:
+        for name in reversed(example.owned(stage, expected)):
+            key, title = grad_key(step, name), _title(example, name)
+            if not _came_back(rank, key):
                 return Mismatch(
                     headline=f"rank {rank.rank}'s {title} has no gradient{_after(example, step)}: its .grad is None",
                     ranks=_gradient_rows(example, ranks, step),
@@ -148,59 +155,45 @@ def _wrong_gradient(example: Train, ranks: list[RankOutcome], step: int) -> Mism
                 return Mismatch(
                     headline=f"the gradient of rank {rank.rank}'s {title} is wrong{_after(example, step)}",
                     ranks=_gradient_rows(example, ranks, step),
-                    hints=tuple(hints_for(example, step, rank.tensors[key], name))
-                    or _where_it_was_right(example, ranks, stage),
+                    hints=hints_for(example, step, rank.tensors[key], name)
+                    or where_it_was_right(example, ranks, stage),
                 )
     return None
 
 
-def _where_it_was_right(example: Train, ranks: list[RankOutcome], stage: int) -> tuple[str, ...]:
-    """The loss is right, and so are the gradients of the stages after this one: the fault is in between."""
-    if stage == example.stages - 1:
-        return ("the loss is right: what the forwards made was, and what they left for the backwards is not",)
-    return (
-        f"the gradients of the stages after it are right: look at what rank {ranks[stage].rank} receives from rank "
-        f"{ranks[stage + 1].rank} on the way back, and which micro-batch's graph that is run through",
-    )
-
-
-def _owned(example: Staged, stage: int, names: dict[str, Expected]) -> list[str]:
-    """The parameters of a stage, of those."""
-    return [name for name in names if int(name.partition(".")[0]) in example.runs[stage]]
+def _came_back(rank: RankOutcome, key: str) -> bool:
+    """Whether the rank handed back anything by that name."""
+    return rank.reply is not None and key in rank.reply.tensors
 
 
 def _title(example: Staged, name: str) -> str:
     """weight of layer 2, linear(3, 4)"""
     number, _, what = name.partition(".")
-    return f"{what} (layer {number}, {show_layer(example.network.layers[int(number)])})"
+    return f"{what} (layer {number}, {example.model.layers[int(number)]})"
 
 
 def _gradient_rows(example: Train, ranks: list[RankOutcome], step: int) -> tuple[RankView, ...]:
     """For each stage its first wrong gradient on the way back, or the first of all."""
     expected, rows = expected_step(example, step)[1], []
     for stage, rank in enumerate(ranks):
-        names = list(reversed(_owned(example, stage, expected)))
+        names = list(reversed(example.owned(stage, expected)))
         if not names:
             continue
-        wrong = [name for name in names if not _is_right(rank, f"{step}/grad/{name}", expected[name])]
+        wrong = [name for name in names if not is_right(rank, grad_key(step, name), expected[name])]
         name = (wrong or names)[0]
-        key = f"{step}/grad/{name}"
+        key = grad_key(step, name)
         fits = not why_incomparable(rank, key, expected[name])
         around = first_wrong(rank, key, expected[name]) if fits else 0
         got, wanted = side_by_side(rank, key, expected[name], max(0, around))
         rows.append(
             RankView(
                 rank=rank.rank,
-                got=f"{name}.grad {'None' if key not in rank.reply.tensors else got}",
+                got=f"{name}.grad {got if _came_back(rank, key) else 'None'}",
                 expected=wanted,
                 wrong=bool(wrong),
             )
         )
     return tuple(rows)
-
-
-def _is_right(rank: RankOutcome, key: str, expected: Expected) -> bool:
-    return not why_incomparable(rank, key, expected) and first_wrong(rank, key, expected) < 0
 
 
 def _after(example: Train, step: int) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from autograder.checks.finding import Mismatch, RankView
 from autograder.cluster.outcome import Outcome, RankOutcome
-from autograder.problems.pipeline_parallel.examples import Forward, Staged, Train
+from autograder.problems.pipeline_parallel.examples import Forward, Staged
+from autograder.problems.pipeline_parallel.examples_training import Train
+from autograder.problems.pipeline_parallel.hints import one_after_another
 from autograder.problems.pipeline_parallel.judge import gradients, outputs, stepped
 from autograder.problems.pipeline_parallel.stages import counted, members
 from autograder.protocol.operation import Operation
@@ -84,11 +86,11 @@ def _messages(kind: str, rank: RankOutcome, peer: RankOutcome) -> list[Operation
 
 
 def _too_early(example: Staged, count: int, ranks: list[RankOutcome]) -> Mismatch | None:
-    """Work that no stage can have done by then: the nth message to the next stage, or to the one before, leaves too soon.
+    """Work that no stage can have done by then: the nth message to the next stage, or the one before, leaves too soon.
 
-    Messages about something else may be among them; the last `count` cannot leave sooner than those that there have to be.
+    Messages about something else may be among them; the last `count` cannot leave sooner than those that there must be.
     """
-    forward, backward = example.cost
+    forward, backward = example.cost.forward, example.cost.backward
     for stage, rank in enumerate(ranks):
         ahead = [(stage + number) * forward for number in range(1, count + 1)]
         way_back = example.stages * forward + (example.stages - stage) * backward
@@ -98,8 +100,8 @@ def _too_early(example: Staged, count: int, ranks: list[RankOutcome]) -> Mismatc
             for number, (send, bound) in enumerate(zip(sends, bounds, strict=False)):
                 if send.start < 0.99 * bound:
                     return Mismatch(
-                        headline=f"rank {rank.rank} sends the result of micro-batch {number} to rank {ranks[peer].rank} "
-                        f"after {send.start:.4g} s; the stages on its way need {bound:.4g} s",
+                        headline=f"rank {rank.rank} sends the result of micro-batch {number} to rank "
+                        f"{ranks[peer].rank} after {send.start:.4g} s; the stages on its way need {bound:.4g} s",
                         hints=("a stage takes the time of its layers: call it, and let it run",),
                     )
     return None
@@ -115,8 +117,8 @@ def overlap(example: Forward, outcome: Outcome) -> Mismatch | None:
     mismatch = outputs(example, outcome)
     if mismatch is not None:
         return mismatch
-    count, forward = len(example.rows), example.cost[0]
-    seconds = [outcome.seconds[rank] for rank in example.ranks]
+    count, forward = len(example.rows), example.cost.forward
+    seconds = _seconds(example, outcome)
     least = (count + example.stages - 1) * forward
     if abs(max(seconds) - least) <= 0.01 * least:
         return _too_early(example, count, members(example, outcome))
@@ -124,7 +126,7 @@ def overlap(example: Forward, outcome: Outcome) -> Mismatch | None:
         headline=f"right outputs, too late: they took {max(seconds):.4g} s, and (M + p - 1) f = {least:g} s is due",
         ranks=_time_rows(example, seconds, count * forward),
         hints=(
-            *_queued(example, max(seconds), count * forward),
+            *one_after_another(example, max(seconds), count * forward),
             "while a stage is at work, the next micro-batch can be at the stage before",
         ),
     )
@@ -136,8 +138,8 @@ def bubble(example: Train, outcome: Outcome) -> Mismatch | None:
     if mismatch is not None:
         return mismatch
     count, stages = example.num_micro_batches, example.stages
-    seconds = [outcome.seconds[rank] for rank in example.ranks]
-    busy = count * sum(example.cost)
+    seconds = _seconds(example, outcome)
+    busy = count * (example.cost.forward + example.cost.backward)
     share, due = 1 - busy / max(*seconds, 1e-9), (stages - 1) / (count + stages - 1)
     if abs(share - due) <= 0.01:
         return _too_early(example, count, members(example, outcome))
@@ -146,8 +148,14 @@ def bubble(example: Train, outcome: Outcome) -> Mismatch | None:
         ranks=_time_rows(
             example, seconds, busy, [stepped(example, rank).events[0] for rank in members(example, outcome)]
         ),
-        hints=_queued(example, max(seconds), busy),
+        hints=one_after_another(example, max(seconds), busy),
     )
+
+
+def _seconds(example: Staged, outcome: Outcome) -> list[float]:
+    """When each stage was through, in virtual time."""
+    assert outcome.seconds is not None  # the simulated cluster, on which alone time is judged, always tells them
+    return [outcome.seconds[rank] for rank in example.ranks]
 
 
 def _time_rows(
@@ -160,10 +168,3 @@ def _time_rows(
         )
         for stage, (rank, taken) in enumerate(zip(example.ranks, seconds, strict=True))
     )
-
-
-def _queued(example: Staged, seconds: float, busy: float) -> tuple[str, ...]:
-    """Whether the stages worked one after another."""
-    if seconds < 0.99 * busy * example.stages:
-        return ()
-    return (f"{seconds:.4g} s is {example.stages} stages times {busy:g} s: no two stages were ever at work together",)

@@ -9,31 +9,32 @@ from autograder.checks.replies import read
 from autograder.cluster.outcome import Outcome
 from autograder.problems.pipeline_parallel.examples import Split
 from autograder.problems.pipeline_parallel.expected import even_runs
-from autograder.problems.pipeline_parallel.replies import SplitReply
+from autograder.problems.pipeline_parallel.hints import split_hint
+from autograder.problems.pipeline_parallel.messages import SplitReply
 
 
 def split(example: Split, outcome: Outcome) -> Mismatch | None:
     """Every stage has its run of layers; what cannot be split is a ValueError."""
-    words = read(outcome.ranks[0], SplitReply)
+    reply = read(outcome.ranks[0], SplitReply)
     wrong_usage = example.layers < 0 or example.stages < 1
-    if words.raised is not None or wrong_usage:
-        if words.raised is not None and wrong_usage:
+    if reply.raised is not None or wrong_usage:
+        if reply.raised is not None and wrong_usage:
             return None
-        got = "returned" if words.raised is None else f"ValueError: {words.raised}"
-        expected = "ValueError" if wrong_usage else "a split: more stages than layers are allowed"
-        return _of_split(f"split_layers {'raised no' if wrong_usage else 'raised'} ValueError", got, expected)
-    if words.type not in ("list", "tuple"):
-        return _of_split(f"split_layers returned a {words.type}, not a list", words.type, "list")
+        got = "returned" if reply.raised is None else f"ValueError: {reply.raised}"
+        due = "ValueError" if wrong_usage else "a split: more stages than layers are allowed"
+        return _of_split(f"split_layers {'raised no' if wrong_usage else 'raised'} ValueError", got, due)
+    if reply.type not in ("list", "tuple"):
+        return _of_split(f"split_layers returned a {reply.type}, not a list", reply.type, "list")
     stranger = next(
-        (kind for kind, bounds in words.entries if kind != "range" or len(bounds) != 3 or not bounds[2]), None
+        (kind for kind, bounds in reply.entries if kind != "range" or len(bounds) != 3 or not bounds[2]), None
     )
     if stranger is not None:
         return _of_split(f"an entry of split_layers' result is a {stranger}, not a range", stranger, "range")
-    runs, expected = [range(*bounds) for _, bounds in words.entries], even_runs(example.layers, example.stages)
+    runs, expected = [range(*bounds) for _, bounds in reply.entries], even_runs(example.layers, example.stages)
     if runs == expected:
         return None
     return _of_split(
-        "split_layers gives the wrong layers", _show_runs(runs), _show_runs(expected), _split_hint(runs, example)
+        "split_layers gives the wrong layers", _show_runs(runs), _show_runs(expected), split_hint(example, runs)
     )
 
 
@@ -44,16 +45,3 @@ def _of_split(headline: str, got: str, expected: str, *hints: str) -> Mismatch:
 def _show_runs(runs: Sequence[range]) -> str:
     shown = ", ".join(f"range({run.start}, {run.stop}{'' if run.step == 1 else f', {run.step}'})" for run in runs[:12])
     return f"[{shown}{', ...' if len(runs) > 12 else ''}]"
-
-
-def _split_hint(runs: list[range], example: Split) -> str:
-    if len(runs) != example.stages:
-        return f"there are {len(runs)} entries for {example.stages} stages: a stage without layers has an empty range"
-    sizes = [len(run) for run in runs]
-    if sum(sizes) != example.layers:
-        return f"the stages have {sum(sizes)} of the {example.layers} layers"
-    if max(sizes) - min(sizes) > 1:
-        return (
-            f"stages of {' '.join(map(str, sizes))} layers are not as even as possible: two may differ by one at most"
-        )
-    return "each stage has neighbouring layers, in order, and the layers left over go to the first stages, one each"

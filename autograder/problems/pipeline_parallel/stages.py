@@ -1,4 +1,4 @@
-"""What the ranks of a pipeline say, and what the unsplit network says: every judge of problem 5 builds on it."""
+"""What the ranks of a pipeline reply, and what the unsplit network gives: every judge of problem 5 builds on it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import math
 
 import torch
 
+from autograder.checks.compare import first_wrong, why_incomparable
 from autograder.checks.expected import Expected
 from autograder.checks.finding import Mismatch, RankView
 from autograder.cluster.outcome import Outcome, RankOutcome
-from autograder.problems.pipeline_parallel.examples import Forward, Staged, Train
+from autograder.problems.pipeline_parallel.examples import Forward, Staged
+from autograder.problems.pipeline_parallel.examples_training import Train
 from autograder.problems.pipeline_parallel.expected import activations, roundings, whole_gradients, within
 
 
@@ -31,7 +33,7 @@ def activation_bytes(example: Staged, rows: int) -> dict[int, int]:
 @functools.lru_cache(maxsize=64)
 def expected_outputs(example: Forward) -> list[Expected]:
     """What comes out of the last stage, for each micro-batch."""
-    layers = example.network.layers
+    layers = example.model.layers
     values = [
         activations(layers, example.parameters, example.inputs(i, rows))[-1] for i, rows in enumerate(example.rows)
     ]
@@ -42,13 +44,13 @@ def expected_outputs(example: Forward) -> list[Expected]:
 @functools.lru_cache(maxsize=64)
 def expected_step(example: Train, step: int) -> tuple[Expected, dict[str, Expected]]:
     """The loss of this step, and what every .grad holds after it: of a frozen parameter nothing, so it is not here."""
-    layers, rows = example.network.layers, example.batch_sizes[step]
+    layers, rows = example.model.layers, example.batch_sizes[step]
     loss, grads = whole(example, step)
     earlier = () if example.zero else range(step)
     for before in earlier:
         grads = {name: grad + whole(example, before)[1][name] for name, grad in grads.items()}
     scale = max(float(grad.abs().max()) for grad in grads.values())
-    count = roundings(layers, summed=(step + 1) * rows * max(1, example.network.row[0]))
+    count = roundings(layers, summed=(step + 1) * rows * max(1, example.model.row[0]))
     return (
         within(loss, example.dtype, count, max(1.0, float(loss))),
         {name: within(grad, example.dtype, count, scale) for name, grad in grads.items()},
@@ -59,9 +61,14 @@ def whole(
     example: Train, step: int, weights: torch.Tensor | None = None
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
     """The unsplit network's, with each row of the batch counted as `weights` says."""
-    network, rows = example.network, example.batch_sizes[step]
+    model, rows = example.model, example.batch_sizes[step]
     inputs, targets = example.inputs(step, rows), example.targets(step)
-    return whole_gradients(network.layers, example.parameters, network.loss, inputs, targets, weights)
+    return whole_gradients(model.layers, example.parameters, model.loss, inputs, targets, weights)
+
+
+def is_right(rank: RankOutcome, key: str, expected: Expected) -> bool:
+    """Whether the tensor of that name came back as it is expected."""
+    return not why_incomparable(rank, key, expected) and first_wrong(rank, key, expected) < 0
 
 
 def wrong_calls(ranks: list[RankOutcome], events: list[list[list[str]]], count: int) -> Mismatch | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 from hypothesis import strategies as st
 
-from autograder.checks.check import Checks
+from autograder.checks.check import Checks, Drawing, Judge
 from autograder.problems.common.groups import meshes
 from autograder.problems.tensor_parallel.examples import Model, Region, kinds, models, regions
 from autograder.problems.tensor_parallel.examples_shards import Start, starts
@@ -22,7 +22,9 @@ BOTH = ("sim", "real")
 CHECKS = Checks("tensor_parallel")
 
 
-def _check(name: str, tasks: tuple[str, ...], judge: Any, backends: tuple[str, ...] = BOTH) -> Any:
+def _check(
+    name: str, tasks: tuple[str, ...], judge: Judge, backends: tuple[str, ...] = BOTH
+) -> Callable[[Drawing], Drawing]:
     return CHECKS.add(name, tasks, judge, backends)
 
 

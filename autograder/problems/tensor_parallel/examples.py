@@ -13,22 +13,25 @@ import torch
 from hypothesis import strategies as st
 
 from autograder.checks.example import Call, Description
-from autograder.checks.placement import Placed
+from autograder.checks.placement import SideBySide
 from autograder.checks.show import show, show_dtype
 from autograder.problems.common.groups import meshes
 from autograder.problems.common.rank_side.layouts import LAYOUTS
+from autograder.problems.tensor_parallel import messages
 from autograder.problems.tensor_parallel.expected import STATES, Passes, region, sliced, unsharded
+from autograder.problems.tensor_parallel.messages import EXPANDED, UPSTREAM, FunctionArguments, ModuleArguments, X
 
+# Each parameter's shape, and the dimension that is cut (None: every rank has all of it).
+Shapes = dict[str, tuple[tuple[int, ...], int | None]]
 FLAGS = {"ColumnParallelLinear": "gather_output", "RowParallelLinear": "input_is_parallel"}
 LEADS = ((), (1,), (2,), (3,), (2, 3), (0,))
 
 
 @dataclasses.dataclass(frozen=True)
-class BothWays(Placed):
+class BothWays(SideBySide):
     """Forward `calls` times, then backward through all of it. `lead` is the shape of x without its last dimension.
 
-    `layout` is that of x in memory, `upstream` that of the gradient that comes back ("expanded": the one that y.sum()
-    sends, one element seen many times).
+    The other fields are those of BothWays in messages.py.
     """
 
     lead: tuple[int, ...] = ()
@@ -50,42 +53,36 @@ class BothWays(Placed):
     def _passes(self, group: int) -> Passes:
         raise NotImplementedError
 
-    def _arguments(self) -> dict[str, Any]:
-        """For the driver: what differs from task to task."""
-        raise NotImplementedError
-
     def call(self) -> Call:
         """Every rank gets its own slices."""
-        arguments = {
-            "task": self.task,
-            "groups": self.mesh,
-            "calls": self.calls,
-            "layout": self.layout,
-            "upstream": self.upstream,
-            "requires_grad": self.requires_grad,
-            **self._arguments(),
-        }
         tensors = tuple(self._tensors(*self.place(rank)) for rank in range(self.world_size))
-        return Call(self.driver, (arguments,) * self.world_size, tensors)
+        return Call("function", (FunctionArguments(self.asked, self.indivisible),) * self.world_size, tensors)
 
     @property
-    def driver(self) -> str:
-        """The driver's function that runs this example."""
-        return "module" if self.task[0].isupper() else "function"
+    def asked(self) -> messages.BothWays:
+        """What every rank is asked, whatever the task."""
+        return messages.BothWays(
+            task=self.task,
+            groups=self.mesh,
+            calls=self.calls,
+            layout=self.layout,
+            upstream=self.upstream,
+            requires_grad=self.requires_grad,
+        )
 
     def _tensors(self, group: int, member: int) -> dict[str, torch.Tensor]:
         passes = self.passes[group]
-        tensors = {f"x/{call}": xs[member] for call, xs in enumerate(passes.xs)}
-        if self.upstream != "expanded":
-            tensors |= {f"upstream/{call}": gradients[member] for call, gradients in enumerate(passes.upstreams)}
-        return tensors | {f"parameter/{name}": slices[member] for name, slices in passes.parameters.items()}
+        tensors = {messages.of_call(X, call): xs[member] for call, xs in enumerate(passes.xs)}
+        if self.upstream != EXPANDED:
+            tensors |= {messages.of_call(UPSTREAM, call): sent[member] for call, sent in enumerate(passes.upstreams)}
+        return tensors | {messages.parameter(name): slices[member] for name, slices in passes.parameters.items()}
 
     def describe(self) -> Description:
         """The call in a student's words."""
-        backward = "y.sum().backward()" if self.upstream == "expanded" else "y.backward(upstream)"
+        backward = "y.sum().backward()" if self.upstream == EXPANDED else "y.backward(upstream)"
         setting = [*self.setting(), f"x of shape {tuple(self.passes[0].xs[0][0].shape)}"]
-        for what, layout in (("x", self.layout), ("upstream", self.upstream)):
-            if layout not in ("contiguous", "offset", "expanded"):
+        for what, layout in ((X, self.layout), (UPSTREAM, self.upstream)):
+            if layout not in ("contiguous", "offset", EXPANDED):
                 setting.append(f"{what} not contiguous ({layout})")
         if self.calls > 1:
             setting.append("two calls, then backward through both")
@@ -98,13 +95,14 @@ class BothWays(Placed):
         raise NotImplementedError
 
     def _given(self, rank: int) -> str:
-        tensors = self._tensors(*self.place(rank))
-        return ", ".join(f"{_title(name, self.calls)} {show(tensor)}" for name, tensor in tensors.items())
-
-
-def _title(name: str, calls: int) -> str:
-    kind, _, rest = name.partition("/")
-    return rest if kind == "parameter" else f"{kind}[{rest}]" if calls > 1 else kind
+        group, member = self.place(rank)
+        passes = self.passes[group]
+        which = [f"[{call}]" if self.calls > 1 else "" for call in range(self.calls)]
+        given = [(f"{X}{i}", xs[member]) for i, xs in zip(which, passes.xs, strict=True)]
+        if self.upstream != EXPANDED:
+            given += [(f"{UPSTREAM}{i}", sent[member]) for i, sent in zip(which, passes.upstreams, strict=True)]
+        given += [(name, slices[member]) for name, slices in passes.parameters.items()]
+        return ", ".join(f"{title} {show(tensor)}" for title, tensor in given)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -121,7 +119,7 @@ class Region(BothWays):
         for call in range(self.calls):
             xs.append([self._fill(x_state, group, member, 2 * call) for member in range(self.size)])
             sent = [self._fill(gradient_state, group, member, 2 * call + 1) for member in range(self.size)]
-            upstreams.append([torch.ones_like(u) for u in sent] if self.upstream == "expanded" else sent)
+            upstreams.append([torch.ones_like(u) for u in sent] if self.upstream == EXPANDED else sent)
         return region(self.task, xs, upstreams)
 
     def _fill(self, state: str, group: int, member: int, part: int) -> torch.Tensor:
@@ -138,9 +136,6 @@ class Region(BothWays):
     def indivisible(self) -> int:
         """One feature too many, for the one region that has to refuse that."""
         return self.share * self.size + 1 if self.task == "scatter_to_region" and self.size > 1 else 0
-
-    def _arguments(self) -> dict[str, Any]:
-        return {"indivisible": self.indivisible}
 
     def _call(self) -> str:
         return f"{self.task}(x{', group=group' if self.mesh else ''})"
@@ -160,20 +155,27 @@ class Model(BothWays):
     bias: bool = True
     flag: bool = True
 
-    def parameter_shapes(self) -> dict[str, tuple[tuple[int, ...], int | None]]:
-        """Of the whole: each parameter's shape, and the dimension that is cut (None: every rank has all of it)."""
-        if self.task == "column_parallel_forward":
+    @property
+    def is_module(self) -> bool:
+        """Whether it is a class, made before it is called."""
+        return self.task != "column_parallel_forward"
+
+    def parameter_shapes(self) -> Shapes:
+        """Those of the whole."""
+        if not self.is_module:
             pairs = zip(self.sizes, self.sizes[1:], strict=False)
             return {f"weights.{i}": (pair, 1) for i, pair in enumerate(pairs)}
+        inputs, outputs = self.sizes
         if self.task == "ParallelMLP":
-            features, hidden = self.sizes
-            column = self._linear("fc1.", features, hidden, column=True)
-            return column | self._linear("fc2.", hidden, features, column=False)
-        return self._linear("", *self.sizes, column=self.task == "ColumnParallelLinear")
+            column = self._linear("fc1.", inputs, outputs, column=True)
+            return column | self._linear("fc2.", outputs, inputs, column=False)
+        return self._linear("", inputs, outputs, column=self.task == "ColumnParallelLinear")
 
-    def _linear(self, prefix: str, inputs: int, outputs: int, column: bool) -> dict[str, Any]:
-        shapes: dict[str, Any] = {f"{prefix}weight": ((inputs, outputs), 1 if column else 0)}
-        return shapes | ({f"{prefix}bias": ((outputs,), 0 if column else None)} if self.bias else {})
+    def _linear(self, prefix: str, inputs: int, outputs: int, column: bool) -> Shapes:
+        shapes: Shapes = {f"{prefix}weight": ((inputs, outputs), 1 if column else 0)}
+        if self.bias:
+            shapes[f"{prefix}bias"] = ((outputs,), 0 if column else None)
+        return shapes
 
     def slice_shapes(self) -> dict[str, list[int]]:
         """The shape of every parameter on one rank."""
@@ -203,7 +205,7 @@ class Model(BothWays):
         shape = (*self.lead, self.out_features)
         ones = [torch.ones(shape, dtype=torch.float64)] * self.calls
         sent = [self._fill(shape, 1, group, 2 * call + 1) for call in range(self.calls)]
-        return parameters, xs, ones if self.upstream == "expanded" else sent
+        return parameters, xs, ones if self.upstream == EXPANDED else sent
 
     def _fill(self, shape: Sequence[int], scale: int, group: int, part: int) -> torch.Tensor:
         numbers = _integers(math.prod(shape), 9, self.seed, group, part)
@@ -223,12 +225,13 @@ class Model(BothWays):
             parameter_gradients={name: sliced(g, cuts[name], n) for name, g in whole.parameter_gradients.items()},
         )
 
-    def _arguments(self) -> dict[str, Any]:
-        return (
-            {"sizes": self.sizes, "keywords": self._keywords()}
-            if self.driver == "module"
-            else {"indivisible": self.indivisible}
-        )
+    def call(self) -> Call:
+        """Every rank gets its own slices."""
+        call = super().call()
+        if not self.is_module:
+            return call
+        asked = ModuleArguments(self.asked, self.sizes, self._keywords())
+        return Call("module", (asked,) * self.world_size, call.tensors)
 
     def _keywords(self) -> dict[str, bool]:
         flag = {FLAGS[self.task]: self.flag} if self.task in FLAGS else {}
@@ -236,7 +239,7 @@ class Model(BothWays):
 
     def _call(self) -> str:
         group = ", group=group" if self.mesh else ""
-        if self.task == "column_parallel_forward":
+        if not self.is_module:
             return f"column_parallel_forward(x, weights{group}), layers {' -> '.join(map(str, self.sizes))}"
         keywords = "".join(f", {name}={value}" for name, value in self._keywords().items())
         return f"{self.task}({', '.join(map(str, self.sizes))}{keywords}{group})(x)"
@@ -254,16 +257,16 @@ def _integers(count: int, largest: int, *key: int) -> np.ndarray:
 def kinds(world_size: int) -> list[dict[str, st.SearchStrategy[Any]]]:
     """What is fixed in the kinds of examples that every grading has to try.
 
-    They are the whole world and every mesh of groups, with a gradient that whoever sums in place spoils; activations and
-    gradients that cannot be viewed as rows, with the flag of a layer and without it; the gradient that a sum sends; and
-    anything at all.
+    They are the whole world and every mesh of groups, with a gradient that whoever sums in place spoils; activations
+    and gradients that cannot be viewed as rows, with the flag of a layer and without it; the gradient that a sum sends;
+    and anything at all.
     """
     rows = {"lead": st.just((2, 3))}
     apart = {"layout": st.sampled_from(["transposed", "strided"]), "upstream": st.just("transposed")}
     return [
         *({"mesh": st.just(mesh), "upstream": st.just("contiguous")} for mesh in meshes(world_size)),
         *(rows | apart | {"flag": st.just(flag)} for flag in (True, False)),
-        rows | {"upstream": st.just("expanded")},
+        rows | {"upstream": st.just(EXPANDED)},
         {},
     ]
 
@@ -275,7 +278,7 @@ def _both_ways(draw: st.DrawFn, world_size: int, fixed: dict[str, st.SearchStrat
         "seed": st.integers(0, 2**16),
         "lead": st.sampled_from(LEADS),
         "layout": st.sampled_from(LAYOUTS),
-        "upstream": st.sampled_from(["contiguous", "transposed", "strided", "expanded"]),
+        "upstream": st.sampled_from(["contiguous", "transposed", "strided", EXPANDED]),
         "calls": st.integers(1, 2),
         "requires_grad": st.just(True),
     }
@@ -283,7 +286,7 @@ def _both_ways(draw: st.DrawFn, world_size: int, fixed: dict[str, st.SearchStrat
 
 
 @st.composite
-def regions(draw: st.DrawFn, task: str, world_size: int, **fixed: Any) -> Region:
+def regions(draw: st.DrawFn, /, task: str, world_size: int, **fixed: Any) -> Region:
     """Any shape, layout and group, but for what is `fixed`; small whole numbers, which every dtype holds exactly."""
     return Region(
         task,
@@ -296,7 +299,7 @@ def regions(draw: st.DrawFn, task: str, world_size: int, **fixed: Any) -> Region
 
 
 @st.composite
-def models(draw: st.DrawFn, task: str, world_size: int, **fixed: Any) -> Model:
+def models(draw: st.DrawFn, /, task: str, world_size: int, **fixed: Any) -> Model:
     """Any shape, layout, group and size that the ranks can share, but for what is `fixed`."""
     drawn = _both_ways(draw, world_size, fixed)
     n = len(drawn["mesh"][0]) if drawn["mesh"] else world_size

@@ -7,28 +7,28 @@ import dataclasses
 from hypothesis import strategies as st
 
 from autograder.checks.example import Call, Description
-from autograder.checks.placement import Placed
-from autograder.problems.common.groups import Mesh
+from autograder.checks.placement import Mesh, SideBySide
+from autograder.problems.tensor_parallel.messages import StartArguments
 
 
 @dataclasses.dataclass(frozen=True)
-class Start(Placed):
+class Start(SideBySide):
     """Two layers of one kind, made one after the other by ranks that are all seeded alike."""
 
     sizes: tuple[int, int] = (96, 144)
     bias: bool = True
 
     def call(self) -> Call:
-        """The same for every rank; `indivisible` are sizes that the ranks cannot share (none on one rank)."""
-        indivisible = [size + 1 for size in self.sizes] if self.size > 1 else []
-        arguments = {
-            "task": self.task,
-            "groups": self.mesh,
-            "seed": self.seed,
-            "sizes": self.sizes,
-            "bias": self.bias,
-            "indivisible": indivisible,
-        }
+        """The same for every rank; one rank can share any sizes."""
+        inputs, outputs = self.sizes
+        arguments = StartArguments(
+            task=self.task,
+            groups=self.mesh,
+            seed=self.seed,
+            sizes=self.sizes,
+            bias=self.bias,
+            indivisible=(inputs + 1, outputs + 1) if self.size > 1 else None,
+        )
         return Call("start", (arguments,) * self.world_size, ({},) * self.world_size)
 
     def slice_shapes(self) -> dict[str, list[int]]:

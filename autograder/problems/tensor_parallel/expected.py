@@ -90,14 +90,15 @@ def unsharded(
     leaves = {name: p.clone().requires_grad_() for name, p in parameters.items()}
     inputs = [x.clone().requires_grad_() for x in xs]
     ys = [forward(task, leaves, x, only) for x in inputs]
-    torch.stack([(y * upstream).sum() for y, upstream in zip(ys, upstreams, strict=True)]).sum().backward()
+    loss = torch.stack([(y * upstream).sum() for y, upstream in zip(ys, upstreams, strict=True)]).sum()
+    gradients = torch.autograd.grad(loss, [*inputs, *leaves.values()])
     return Whole(
         xs=xs,
         ys=[y.detach() for y in ys],
         upstreams=upstreams,
-        gradients=[x.grad for x in inputs],
+        gradients=list(gradients[: len(inputs)]),
         parameters=parameters,
-        parameter_gradients={name: leaf.grad for name, leaf in leaves.items()},
+        parameter_gradients=dict(zip(leaves, gradients[len(inputs) :], strict=True)),
     )
 
 

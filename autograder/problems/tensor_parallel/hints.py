@@ -8,10 +8,13 @@ import torch
 import torch.nn.functional as F
 
 from autograder.checks.expected import Expected
+from autograder.checks.hints import first_hint
 from autograder.cluster.outcome import RankOutcome
 from autograder.problems.tensor_parallel.examples import FLAGS, BothWays, Model, Region
-from autograder.problems.tensor_parallel.expected import STATES, Passes, sliced, spread, unsharded
+from autograder.problems.tensor_parallel.expected import STATES, Passes, Traffic, sliced, spread, unsharded
+from autograder.problems.tensor_parallel.messages import X_GRADIENT, Y, gradient, kind_and_call
 
+REDUCE_SCATTER = "a reduce-scatter sums and leaves each rank its slice; an all-reduce and a cut send twice the bytes"
 PARTIAL = "this is this rank's part of the gradient alone: backward has to sum the parts of all ranks ({how})"
 
 
@@ -21,8 +24,8 @@ class Evidence:
     def __init__(self, example: BothWays, name: str, rank: RankOutcome, expected: Expected) -> None:
         self.example, self.rank = example, rank
         self.group, self.member = example.place(rank.rank)
-        self.kind, _, call = name.partition("/")
-        self.call = int(call or 0)
+        self.kind, call = kind_and_call(name)
+        self.call = call or 0
         self.got, self.expected = rank.tensors[name].double(), expected.tensor().double()
         self.n = example.size
 
@@ -42,11 +45,8 @@ def hints_for(example: BothWays, name: str, rank: RankOutcome, expected: Expecte
     """The first explanation that fits, if any; and what is special about the smallest example that fails."""
     evidence = Evidence(example, name, rank, expected)
     looks = [_region_gradient] if isinstance(example, Region) else [_bias, _gelu, _model_gradient]
-    for look in (*looks, _times, _order, _zeros):
-        hint = next(look(evidence), None)
-        if hint:
-            return (hint, *_only_in_groups(evidence))
-    return tuple(_only_in_groups(evidence))
+    hint = first_hint(*(look(evidence) for look in (*looks, _times, _order, _zeros)))
+    return (*hint, *_only_in_groups(evidence))
 
 
 def _only_in_groups(e: Evidence) -> Iterator[str]:
@@ -59,18 +59,18 @@ def _only_in_groups(e: Evidence) -> Iterator[str]:
 
 def _region_gradient(e: Evidence) -> Iterator[str]:
     _, _, upstream_state, state = STATES[e.example.task]
-    if e.kind != "x.grad" or upstream_state != "partial" or e.n == 1:
+    if e.kind != X_GRADIENT or upstream_state != "partial" or e.n == 1:
         return
     alone = spread(state, e.passes.upstreams[e.call][e.member], e.n)[e.member]
     if e.is_close_to(alone):
         yield PARTIAL.format(how="a reduce-scatter" if state == "parallel" else "an all-reduce")
     if e.is_close_to(e.expected / e.n):
-        yield "this is the average over the ranks, where their sum is due"
+        yield "this is the average over the ranks, where their sum is expected"
 
 
 def _model_gradient(e: Evidence) -> Iterator[str]:
     example = e.example
-    if e.kind != "x.grad" or not isinstance(example, Model) or example.task == "RowParallelLinear":
+    if e.kind != X_GRADIENT or not isinstance(example, Model) or example.task == "RowParallelLinear":
         return
     parameters, xs, upstreams = example.whole(e.group)
     alone = unsharded(example.task, parameters, xs, upstreams, only=(e.member, e.n)).gradients[e.call]
@@ -82,15 +82,15 @@ def _times(e: Evidence) -> Iterator[str]:
     """The same values, too large or too small by the number of ranks."""
     if e.n == 1:
         return
-    if e.kind == "y" and e.is_close_to(e.expected * e.n):
+    if e.kind == Y and e.is_close_to(e.expected * e.n):
         yield f"forward: this is {e.n} times too large: equal copies were summed"
-    if e.kind != "y" and e.is_close_to(e.expected * e.n):
+    if e.kind != Y and e.is_close_to(e.expected * e.n):
         yield (
             f"this is {e.n} times too large: the gradient that came back is whole, the same on every rank, and summing "
             "it counts it once for each of them"
         )
     if e.is_close_to(e.expected / e.n):
-        yield f"this is an n-th of what it should be, with n = {e.n} ranks"
+        yield f"this is 1/n of what it should be, with n = {e.n} ranks"
 
 
 def _order(e: Evidence) -> Iterator[str]:
@@ -103,7 +103,7 @@ def _order(e: Evidence) -> Iterator[str]:
 
 def _zeros(e: Evidence) -> Iterator[str]:
     """Right where this rank's slice is, zero elsewhere; or zero on the whole."""
-    if e.kind == "x.grad" and e.n > 1 and e.got.dim() and e.got.shape[-1] % e.n == 0:
+    if e.kind == X_GRADIENT and e.n > 1 and e.got.dim() and e.got.shape[-1] % e.n == 0:
         slices = zip(sliced(e.got, -1, e.n), sliced(e.expected, -1, e.n), strict=True)
         held = [
             torch.allclose(got, expected) if m == e.member else not got.any()
@@ -121,9 +121,9 @@ def _bias(e: Evidence) -> Iterator[str]:
     if slices is None:
         return
     bias = slices[e.member]
-    if e.kind.endswith("bias.grad") and e.is_close_to(e.expected / e.n):
-        yield f"the bias gets an n-th of its gradient (n = {e.n}): it is added whole, once, after the sum"
-    if e.kind == "y" and e.got.shape[-1] == bias.numel():
+    if e.kind.endswith(gradient("bias")) and e.is_close_to(e.expected / e.n):
+        yield f"the bias gets 1/n of its gradient (n = {e.n}): it is added whole, once, after the sum"
+    if e.kind == Y and e.got.shape[-1] == bias.numel():
         for times in (0, *range(2, e.n + 1)):
             if e.is_close_to(e.expected + (times - 1) * bias):
                 counts = f"counts {times} times" if times else "is not added"
@@ -133,7 +133,7 @@ def _bias(e: Evidence) -> Iterator[str]:
 def _gelu(e: Evidence) -> Iterator[str]:
     """gelu in another place, or another one."""
     example = e.example
-    if e.kind != "y" or not isinstance(example, Model) or example.task in FLAGS:
+    if e.kind != Y or not isinstance(example, Model) or example.task in FLAGS:
         return
     parameters, xs, _ = example.whole(e.group)
     x, given = xs[e.call], list(parameters.items())
@@ -156,3 +156,20 @@ def _gelu(e: Evidence) -> Iterator[str]:
             tanh = F.gelu(tanh @ weight, approximate="tanh")
     if tanh.shape == e.got.shape and torch.allclose(e.got, tanh, rtol=1e-9):
         yield "this is what gelu's tanh approximation gives: gelu here is the exact one"
+
+
+def of_operations(example: Model, seen: Traffic, needed: Traffic, phase: str) -> Iterator[str]:
+    """What kind of operation is too many, and what that usually means."""
+    more = [kind for kind in seen if seen[kind][0] > needed.get(kind, (0, 0))[0]]
+    if "all_reduce" in more and "reduce_scatter" in needed:
+        yield REDUCE_SCATTER
+    if "all_reduce" in more and phase == "backward" and not example.requires_grad:
+        yield "x requires no gradient: there is no need of an all-reduce for it"
+    if "all_gather" in more and "all_reduce" in needed and "all_reduce" not in seen:
+        yield (
+            "an all-gather hands every rank all terms, rather than add them up on the way: more bytes to send and keep"
+        )
+    if "all_gather" in more:
+        yield "an all-gather makes a whole weight, or a whole activation, of what can stay in slices"
+    if not more and any(seen[kind] != needed.get(kind) for kind in seen):
+        yield "as many operations as needed, on tensors of other sizes"

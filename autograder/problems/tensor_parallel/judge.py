@@ -10,14 +10,26 @@ import torch
 from autograder.checks.compare import first_wrong, side_by_side, why_incomparable
 from autograder.checks.expected import Expected
 from autograder.checks.finding import Mismatch, RankView
+from autograder.checks.hints import first_hint
 from autograder.checks.replies import Unreadable, read
 from autograder.checks.traffic import operation_of_torchs_own, unexplained_values
 from autograder.cluster.outcome import Outcome, RankOutcome
 from autograder.problems.tensor_parallel.examples import BothWays, Model, Region
 from autograder.problems.tensor_parallel.expected import Traffic, near, traffic
-from autograder.problems.tensor_parallel.hints import hints_for
+from autograder.problems.tensor_parallel.hints import REDUCE_SCATTER, hints_for, of_operations
 from autograder.problems.tensor_parallel.judge_shards import misshapen, unrefused
-from autograder.problems.tensor_parallel.replies import BothWaysReply
+from autograder.problems.tensor_parallel.messages import (
+    EXPANDED,
+    SIBLING_GRADIENT,
+    UPSTREAM,
+    X_GRADIENT,
+    BothWaysReply,
+    X,
+    Y,
+    gradient,
+    kind_and_call,
+    of_call,
+)
 from autograder.protocol.operation import Operation
 
 # Whether a region communicates forward, and backward.
@@ -32,10 +44,10 @@ COMMUNICATES = {
 
 def both_ways(example: BothWays, outcome: Outcome) -> Mismatch | None:
     """Results and gradients are right, and what was handed over is as it was."""
-    words = [read(rank, BothWaysReply) for rank in outcome.ranks]
-    mismatch = unrefused(example, [of_rank.refuses for of_rank in words] if example.indivisible else [])
-    if mismatch is None and isinstance(example, Model) and example.driver == "module":
-        mismatch = misshapen(example.slice_shapes(), [of_rank.parameters for of_rank in words])
+    replies = [read(rank, BothWaysReply) for rank in outcome.ranks]
+    mismatch = unrefused(example, [reply.refuses for reply in replies] if example.indivisible else [])
+    if mismatch is None and isinstance(example, Model) and example.is_module:
+        mismatch = misshapen(example.slice_shapes(), [reply.parameters for reply in replies])
     return (
         mismatch
         or _wrong_values(example, outcome)
@@ -50,8 +62,8 @@ def _torchs_own(outcome: Outcome) -> Mismatch | None:
         op = operation_of_torchs_own(rank)
         if op is not None:
             return Mismatch(
-                headline=f"the {op.kind} on rank {rank.rank} was called by no line of yours, but by torch: to write what "
-                "backward sends is your part of this problem"
+                headline=f"the {op.kind} on rank {rank.rank} was called by no line of yours, but by torch: to write "
+                "what backward sends is your part of this problem"
             )
     return None
 
@@ -59,7 +71,8 @@ def _torchs_own(outcome: Outcome) -> Mismatch | None:
 def _least(example: BothWays) -> dict[int, int]:
     """Bytes that every rank has to get from others, whatever the algorithm.
 
-    An nth of what the operations are about; or of the weights, where that is less: with those a rank computes it all alone.
+    1/n of what the operations are about; or of the weights, where that is less: with those a rank computes it all
+    alone.
     """
     if example.size == 1:
         return {}
@@ -69,6 +82,7 @@ def _least(example: BothWays) -> dict[int, int]:
         activations = sum(nbytes for half in needed for _, nbytes in half.values())
         about = min(activations, sum(t.nbytes for slices in _weights(example) for t in slices))
     else:
+        assert isinstance(example, Region)
         forward, backward = COMMUNICATES[example.task]
         halves = forward + (backward and example.requires_grad)
         about = halves * rows * example.share * example.size * example.dtype.itemsize
@@ -102,7 +116,7 @@ def reduce_scattered(example: Region, outcome: Outcome) -> Mismatch | None:
     return Mismatch(
         headline=f"right gradients at too high a cost: rank {wrong.rank}'s backward is more than a reduce-scatter",
         ranks=tuple(rows),
-        hints=("a reduce-scatter sums and leaves each rank its slice; an all-reduce and a cut send twice the bytes",),
+        hints=(REDUCE_SCATTER,),
     )
 
 
@@ -119,7 +133,7 @@ def _wrong_values(example: BothWays, outcome: Outcome) -> Mismatch | None:
                 return Mismatch(headline=f"{_phase(name)}: rank {rank.rank}'s {_title(name, example)} {fault}")
             around = first_wrong(rank, name, mine)
             if around >= 0:
-                return _story(example, outcome, name, expected, rank, around)
+                return _wrong_tensor(example, outcome, name, expected, rank, around)
     return None
 
 
@@ -131,14 +145,14 @@ def _expected(example: BothWays) -> Iterator[tuple[str, list[torch.Tensor]]]:
     def by_rank(attribute: str, key: int | str) -> list[torch.Tensor]:
         return [getattr(example.passes[group], attribute)[key][member] for group, member in places]
 
-    yield from ((f"y/{call}", by_rank("ys", call)) for call in calls)
+    yield from ((of_call(Y, call), by_rank("ys", call)) for call in calls)
     if example.requires_grad:
-        yield from ((f"x.grad/{call}", by_rank("gradients", call)) for call in calls)
-    yield from ((f"{name}.grad", by_rank("parameter_gradients", name)) for name in example.passes[0].parameters)
-    yield from ((f"x/{call}", by_rank("xs", call)) for call in calls)
-    if example.upstream != "expanded":
-        yield from ((f"upstream/{call}", by_rank("upstreams", call)) for call in calls)
-    yield from ((f"sibling.grad/{call}", by_rank("upstreams", call)) for call in calls)
+        yield from ((of_call(X_GRADIENT, call), by_rank("gradients", call)) for call in calls)
+    yield from ((gradient(name), by_rank("parameter_gradients", name)) for name in example.passes[0].parameters)
+    yield from ((of_call(X, call), by_rank("xs", call)) for call in calls)
+    if example.upstream != EXPANDED:
+        yield from ((of_call(UPSTREAM, call), by_rank("upstreams", call)) for call in calls)
+    yield from ((of_call(SIBLING_GRADIENT, call), by_rank("upstreams", call)) for call in calls)
 
 
 def _no_gradient(name: str, rank: RankOutcome, outcome: Outcome) -> Mismatch:
@@ -149,23 +163,23 @@ def _no_gradient(name: str, rank: RankOutcome, outcome: Outcome) -> Mismatch:
         if elsewhere is None
         else f"on rank {elsewhere} there is one: every rank has to compute with its own, or copies drift apart"
     )
-    name = name.partition("/")[0]
-    return Mismatch(headline=f"backward: rank {rank.rank}'s {name} is None: no gradient reached it", hints=(hint,))
+    kind, _ = kind_and_call(name)
+    return Mismatch(headline=f"backward: rank {rank.rank}'s {kind} is None: no gradient reached it", hints=(hint,))
 
 
 def _phase(name: str) -> str:
-    return "forward" if name.startswith("y/") else "backward"
+    return "forward" if kind_and_call(name)[0] == Y else "backward"
 
 
 def _title(name: str, example: BothWays) -> str:
-    kind, _, call = name.partition("/")
-    which = f" of call {int(call) + 1}" if call and example.calls > 1 else ""
-    if kind == "y":
+    kind, call = kind_and_call(name)
+    which = f" of call {call + 1}" if call is not None and example.calls > 1 else ""
+    if kind == Y:
         return f"result{which}"
     return f"gradient of {kind.removesuffix('.grad')}{which}" if kind.endswith(".grad") else f"{kind}{which}"
 
 
-def _story(
+def _wrong_tensor(
     example: BothWays, outcome: Outcome, name: str, expected: list[Expected], wrong: RankOutcome, around: int
 ) -> Mismatch:
     rows = []
@@ -174,15 +188,15 @@ def _story(
         got, shown = side_by_side(rank, name, wanted, around)
         is_wrong = not fits or first_wrong(rank, name, wanted) >= 0
         rows.append(RankView(rank=rank.rank, got=got, expected=shown, wrong=is_wrong))
-    kind = name.partition("/")[0]
+    kind, _ = kind_and_call(name)
     title = _title(name, example)
-    if kind == "x":
+    if kind == X:
         headline = f"rank {wrong.rank}'s input {title} was changed: it must stay as it was"
-    elif kind in ("upstream", "sibling.grad"):
+    elif kind in (UPSTREAM, SIBLING_GRADIENT):
         headline = f"backward: on rank {wrong.rank} the upstream gradient was changed, which another branch uses too"
     else:
         headline = f"{_phase(name)}: rank {wrong.rank}'s {title} is wrong"
-    hints = () if kind in ("x", "upstream", "sibling.grad") else hints_for(example, name, wrong, expected[wrong.rank])
+    hints = () if kind in (X, UPSTREAM, SIBLING_GRADIENT) else hints_for(example, name, wrong, expected[wrong.rank])
     return Mismatch(headline=headline, ranks=tuple(rows), hints=hints)
 
 
@@ -209,7 +223,7 @@ def costs(example: Model, outcome: Outcome) -> Mismatch | None:
         headline=f"right values with other operations than the layer needs: rank {number}'s {phase} makes "
         f"{_words(seen[half])}, expected {_words(needed[half])}",
         ranks=tuple(views),
-        hints=_reasons(example, seen[half], needed[half], phase),
+        hints=first_hint(of_operations(example, seen[half], needed[half], phase)),
     )
 
 
@@ -236,21 +250,3 @@ def _words(counted: Traffic) -> str:
 
 def _both(halves: Sequence[Traffic]) -> str:
     return f"forward {_words(halves[0])}; backward {_words(halves[1])}"
-
-
-def _reasons(example: Model, seen: Traffic, needed: Traffic, phase: str) -> tuple[str, ...]:
-    """What kind of operation is too many, and what that usually means."""
-    more = [kind for kind in seen if seen[kind][0] > needed.get(kind, (0, 0))[0]]
-    if "all_reduce" in more and "reduce_scatter" in needed:
-        return ("a reduce-scatter sums and leaves each rank its slice; an all-reduce and a cut send twice the bytes",)
-    if "all_reduce" in more and phase == "backward" and not example.requires_grad:
-        return ("x requires no gradient: there is no need of an all-reduce for it",)
-    if "all_gather" in more and "all_reduce" in needed and "all_reduce" not in seen:
-        return (
-            "an all-gather hands every rank all terms, rather than add them up on the way: more bytes to send and keep",
-        )
-    if "all_gather" in more:
-        return ("an all-gather makes a whole weight, or a whole activation, of what can stay in slices",)
-    if not more and any(seen[kind] != needed.get(kind) for kind in seen):
-        return ("as many operations as needed, on tensors of other sizes",)
-    return ()

@@ -8,131 +8,144 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from autograder.cluster.rank import Context
+from autograder.cluster.rank import Answer, Context
 from autograder.problems.common.rank_side.layouts import lay_out
 from autograder.problems.common.rank_side.raising import refuses
+from autograder.problems.tensor_parallel import messages
+from autograder.problems.tensor_parallel.messages import (
+    EXPANDED,
+    SIBLING_GRADIENT,
+    UPSTREAM,
+    X_GRADIENT,
+    BothWays,
+    BothWaysReply,
+    FunctionArguments,
+    Groups,
+    ModuleArguments,
+    Shapes,
+    StartArguments,
+    StartReply,
+    X,
+    Y,
+    gradient,
+    of_call,
+    started,
+)
 
-Answer = tuple[dict[str, Any], dict[str, Any]]
+Tensors = dict[str, torch.Tensor]
 
 
-def function(context: Context) -> Answer:
-    """Calls `task`, a region or the network, forward and backward; see `_both_ways`.
-
-    Tensors "parameter/..." are the network's weights. `indivisible` are features that the group cannot share: the
-    function is to refuse them (0: it is not asked).
-    """
-    arguments = context.arguments
-    student, group = context.student(arguments["task"]), _group(context)
+def function(context: Context, arguments: FunctionArguments) -> Answer:
+    """Calls a region or the network, whose weights are the parameters that are given, forward and backward."""
+    both_ways = arguments.both_ways
+    student, group = context.student(both_ways.task), _group(context, both_ways.groups)
     weights = {name: weight.requires_grad_() for name, weight in _parameters(context).items()}
     given = [list(weights.values())] if weights else []
-    answer = {}
-    if arguments["indivisible"]:
-        x = torch.ones(2, arguments["indivisible"], device=context.device)
-        answer["refuses"] = refuses(lambda: student(x, group=group))
-    value, results = _both_ways(context, lambda x: student(x, *given, group=group), weights)
-    return answer | value, results
+    refused = False
+    if arguments.indivisible:
+        x = torch.ones(2, arguments.indivisible, device=context.device)
+        refused = refuses(lambda: student(x, group=group))
+    forward, backward, results = _both_ways(context, both_ways, lambda x: student(x, *given, group=group), weights)
+    return BothWaysReply(forward, backward, refused), results
 
 
-def module(context: Context) -> Answer:
-    """Makes a module of class `task` with `sizes` and `keywords`, gives it this rank's parameters, and runs it.
-
-    Where the parameters are not those that are given, their shapes are all that comes back.
-    """
-    arguments = context.arguments
-    student, group = context.student(arguments["task"]), _group(context)
+def module(context: Context, arguments: ModuleArguments) -> Answer:
+    """Makes a module, gives it this rank's parameters, and runs it, if these are its parameters."""
+    both_ways = arguments.both_ways
+    student, group = context.student(both_ways.task), _group(context, both_ways.groups)
     with context.device:
-        layer = student(*arguments["sizes"], **arguments["keywords"], group=group).to(torch.float64)
+        layer = student(*arguments.sizes, **arguments.keywords, group=group).to(torch.float64)
     own, given = dict(layer.named_parameters()), _parameters(context)
-    answer = {"parameters": _shapes(own)}
-    if answer["parameters"] != _shapes(given):
-        return answer, {}
+    shapes = _shapes(own)
+    if shapes != _shapes(given):
+        return BothWaysReply(parameters=shapes), {}
     with torch.no_grad():
         for name, parameter in own.items():
             parameter.copy_(given[name])
-    value, results = _both_ways(context, layer, own)
-    return answer | value, results
+    forward, backward, results = _both_ways(context, both_ways, layer, own)
+    return BothWaysReply(forward, backward, parameters=shapes), results
 
 
-def start(context: Context) -> Answer:
-    """Makes two modules of class `task` from one seed, watching how large the tensors are that are made for them.
+def start(context: Context, arguments: StartArguments) -> Answer:
+    """Makes two modules from one seed, watching how large the tensors are that are made for them."""
+    student, group = context.student(arguments.task), _group(context, arguments.groups)
+    torch.manual_seed(arguments.seed)
+    with context.device, _Watching() as watching:  # type: ignore[no-untyped-call]  # torch's own
+        layers = [student(*arguments.sizes, bias=arguments.bias, group=group) for _ in range(2)]
+    first, second = (dict(layer.named_parameters()) for layer in layers)
+    sizes = arguments.indivisible
+    reply = StartReply(
+        parameters=(_shapes(first), _shapes(second)),
+        kept=(_kept(first), _kept(second)),
+        largest=watching.largest,
+        refuses=sizes is not None and refuses(lambda: student(*sizes, group=group)),
+    )
+    return reply, {started(i, name): p.detach() for i, own in enumerate((first, second)) for name, p in own.items()}
 
-    The answer has for each the shapes of its parameters and the elements that its weight keeps in memory; `largest` are
-    the elements of the largest tensor made; `refuses` says whether sizes that cannot be shared were refused.
+
+def _both_ways(
+    context: Context, arguments: BothWays, forward: Callable[[Any], Any], parameters: Tensors
+) -> tuple[int, int, dict[str, Any]]:
+    """Runs all inputs forward, then backward through all of them, the last one first.
+
+    Each output is added to a leaf of its own, so that two branches are handed the same gradient. Back come how many
+    operations forward and backward took; and outputs, gradients (those that are None do not), and what was handed over
+    as it is afterwards.
     """
-    arguments = context.arguments
-    student, group = context.student(arguments["task"]), _group(context)
-    torch.manual_seed(arguments["seed"])
-    with context.device, _Watching() as watching:
-        layers = [student(*arguments["sizes"], bias=arguments["bias"], group=group) for _ in range(2)]
-    named = [dict(layer.named_parameters()) for layer in layers]
-    answer = {
-        "parameters": [_shapes(parameters) for parameters in named],
-        "kept": [max((_elements(p) for p in parameters.values()), default=0) for parameters in named],
-        "largest": watching.largest,
-    }
-    if arguments["indivisible"]:
-        answer["refuses"] = refuses(lambda: student(*arguments["indivisible"], group=group))
-    return answer, {f"{i}/{name}": p.detach() for i, parameters in enumerate(named) for name, p in parameters.items()}
-
-
-def _both_ways(context: Context, forward: Callable[[Any], Any], parameters: dict[str, torch.Tensor]) -> Answer:
-    """Runs `calls` inputs forward, then backward through all of them, the last one first.
-
-    Each output is added to a leaf of its own, so that two branches are handed the same gradient. Back come outputs,
-    gradients (those that are None do not), and what was handed over as it is afterwards; `forward` and `backward` are
-    how many operations that took.
-    """
-    arguments = context.arguments
-    calls = range(arguments["calls"])
-    xs = [_given(context, f"x/{call}", "layout").requires_grad_(arguments["requires_grad"]) for call in calls]
+    calls = range(arguments.calls)
+    xs = [_given(context, of_call(X, call), arguments.layout) for call in calls]
+    for x in xs:
+        x.requires_grad_(arguments.requires_grad)
     begun = context.operations_begun()
     ys = [forward(x) for x in xs]
     half = context.operations_begun()
     if any(not isinstance(y, torch.Tensor) for y in ys):
-        return {"forward": half - begun, "backward": 0}, {f"y/{call}": y for call, y in enumerate(ys)}
-    results = {f"y/{call}": y.detach().clone() for call, y in enumerate(ys)}
+        return half - begun, 0, {of_call(Y, call): y for call, y in enumerate(ys)}
+    results = {of_call(Y, call): y.detach().clone() for call, y in enumerate(ys)}
     siblings = [torch.zeros_like(y, requires_grad=True) for y in ys]
     after: dict[str, torch.Tensor | None] = {}
     for call in reversed(calls):
         both = ys[call] + siblings[call]
-        if arguments["upstream"] == "expanded":
+        if arguments.upstream == EXPANDED:
             both.sum().backward()
             continue
-        after[f"upstream/{call}"] = upstream = _given(context, f"upstream/{call}", "upstream")
+        upstream = _given(context, of_call(UPSTREAM, call), arguments.upstream)
+        after[of_call(UPSTREAM, call)] = upstream
         # A result of another shape is wrong already; backward runs all the same, so that no rank waits for this one.
         fits = (upstream.shape, upstream.dtype) == (both.shape, both.dtype)
-        _Handing.apply(both, upstream if fits else torch.zeros_like(both)).backward()
-    after |= {f"x/{call}": x for call, x in enumerate(xs)}
-    after |= {f"x.grad/{call}": x.grad for call, x in enumerate(xs)}
-    after |= {f"sibling.grad/{call}": sibling.grad for call, sibling in enumerate(siblings)}
-    after |= {f"{name}.grad": parameter.grad for name, parameter in parameters.items()}
+        given = upstream if fits else torch.zeros_like(both)
+        _Handing.apply(both, given).backward()  # type: ignore[no-untyped-call]  # torch's own
+    after |= {of_call(X, call): x for call, x in enumerate(xs)}
+    after |= {of_call(X_GRADIENT, call): x.grad for call, x in enumerate(xs)}
+    after |= {of_call(SIBLING_GRADIENT, call): sibling.grad for call, sibling in enumerate(siblings)}
+    after |= {gradient(name): parameter.grad for name, parameter in parameters.items()}
     # Copies: two gradients may be one and the same tensor.
     results |= {name: tensor.detach().clone() for name, tensor in after.items() if tensor is not None}
-    return {"forward": half - begun, "backward": context.operations_begun() - half}, results
+    return half - begun, context.operations_begun() - half, results
 
 
-def _group(context: Context) -> Any:
+def _group(context: Context, groups: Groups) -> Any:
     """This rank's group of the mesh; None for the whole world. Every rank takes part in making every group."""
-    groups = context.arguments["groups"]
     if groups is None:
         return None
-    made = [context.group(ranks) for ranks in groups]
+    made = [context.group(list(ranks)) for ranks in groups]
     return next(group for group, ranks in zip(made, groups, strict=True) if context.rank in ranks)
 
 
 def _given(context: Context, name: str, layout: str) -> torch.Tensor:
-    layout = context.arguments[layout]
     return lay_out(context.tensors[name].to(context.device), layout)
 
 
-def _parameters(context: Context) -> dict[str, torch.Tensor]:
-    prefix = "parameter/"
-    names = sorted(name for name in context.tensors if name.startswith(prefix))
-    return {name.removeprefix(prefix): context.tensors[name].to(context.device) for name in names}
+def _parameters(context: Context) -> Tensors:
+    return {name: given.to(context.device) for name, given in messages.parameters(context.tensors).items()}
 
 
-def _shapes(parameters: dict[str, torch.Tensor]) -> dict[str, list[int]]:
+def _shapes(parameters: Tensors) -> Shapes:
     return {name: list(parameter.shape) for name, parameter in parameters.items()}
+
+
+def _kept(parameters: Tensors) -> int:
+    return max((_elements(parameter) for parameter in parameters.values()), default=0)
 
 
 def _elements(tensor: torch.Tensor) -> int:
@@ -153,7 +166,7 @@ class _Handing(torch.autograd.Function):
         return ctx.upstream, None
 
 
-class _Watching(TorchDispatchMode):
+class _Watching(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's own
     """Notes the largest tensor of numbers that any operation gives; the state of a generator is none."""
 
     largest = 0

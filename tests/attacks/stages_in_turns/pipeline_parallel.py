@@ -9,8 +9,8 @@ def _lie(stage, count, stages, schedule):
     notes = stage._notes
     if schedule == "1f1b":
         notes.steps[-1] = ["forward", "backward"] * count
-    if notes._cost is not None:
-        cost = notes._cost["forward"] + (notes._cost["backward"] if schedule else 0)
+    if notes._cost.forward:
+        cost = notes._cost.forward + (notes._cost.backward if schedule else 0)
         rank_side.clock().move_to((count + stages - 1) * cost)
 
 

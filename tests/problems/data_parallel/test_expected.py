@@ -1,4 +1,4 @@
-"""The single-process meaning of data parallelism, held against training on the whole batch; and the arithmetic of buckets."""
+"""The single-process meaning of data parallelism, held against training on the whole batch; and how buckets add up."""
 
 from __future__ import annotations
 
@@ -9,34 +9,35 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.problems.common.rank_side.training import KINDS, OPTIMIZERS, Network, load, loss
+from autograder.problems.common.rank_side.layers import OF_MODELS, Model
+from autograder.problems.common.rank_side.training import OPTIMIZERS, load, loss
 from autograder.problems.data_parallel.examples_training import Training, trainings
 from autograder.problems.data_parallel.expected import average, train
-from autograder.problems.data_parallel.judge_training import fewest_buckets, finish_bound
+from autograder.problems.data_parallel.judge_buckets import fewest_buckets, finish_bound
 from autograder.problems.data_parallel.replicas import layers
 
 # Batch norm normalises each shard by itself, branches are left out by some ranks only: neither has a whole batch.
-WHOLE = [kind for kind in KINDS if kind != "batch_norm"]
+WHOLE = [kind for kind in OF_MODELS if kind != "batch_norm"]
 
 
 def whole_batch(example: Training) -> list[dict[str, torch.Tensor]]:
     """Parameters after each step of one process that sees all rows of a micro-batch at once."""
-    network = load(Network([vars(layer) for layer in example.layers]), example.states[0])
-    trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
+    model = load(Model(example.layers), example.states[0])
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
     optimizer = OPTIMIZERS[example.optimizer](trained)
     after = []
     for step, micros in enumerate(example.rows):
-        network.zero_grad()
+        model.zero_grad()
         for micro, rows in enumerate(micros):
             shares = [example.share(step, micro, member) for member in range(example.size)]
             inputs, targets = (torch.cat(parts) for parts in zip(*shares, strict=True))
-            value = loss(network(inputs), targets, rows)
+            value = loss(model(inputs), targets, rows)
             if value.requires_grad:
                 value.backward()
         for parameter in trained:
             parameter.grad = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
         optimizer.step()
-        after.append({name: parameter.detach().clone() for name, parameter in network.named_parameters()})
+        after.append({name: parameter.detach().clone() for name, parameter in model.named_parameters()})
     return after
 
 

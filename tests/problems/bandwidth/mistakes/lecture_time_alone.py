@@ -2,7 +2,7 @@
 
 mistake = 21
 loses = ["bandwidth.bandwidth", "bandwidth.benchmark"]
-says = ["an n-th of it"]
+says = ["1/n of it"]
 """
 
 

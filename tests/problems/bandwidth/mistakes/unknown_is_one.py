@@ -1,7 +1,7 @@
 """An unknown collective quietly gets the factor 1.
 
 loses = ["bandwidth.sent_bytes", "bandwidth.bandwidth"]
-says = ["ValueError is due"]
+says = ["expected ValueError"]
 """
 
 

@@ -1,7 +1,7 @@
 """Too few rows are an error on the first stage, which leaves the others waiting for it.
 
 loses = ["pipeline_parallel.Pipeline.errors"]
-says = ["rank 0, which", "ValueError is due on every rank"]
+says = ["rank 0, which", "expected ValueError on every rank"]
 """
 
 

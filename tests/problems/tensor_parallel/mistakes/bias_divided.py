@@ -1,8 +1,8 @@
-"""Adds an n-th of the bias on every rank before the sum: right forward, but its gradient is an n-th too.
+"""Adds 1/n of the bias on every rank before the sum: right forward, but its gradient is 1/n too.
 
 mistake = 37
 loses = ["tensor_parallel.RowParallelLinear", "tensor_parallel.ParallelMLP"]
-says = ["an n-th of its gradient"]
+says = ["1/n of its gradient"]
 """
 
 

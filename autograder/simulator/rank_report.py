@@ -1,29 +1,12 @@
 """What each rank did, for tables, checks of cost and traces. Times are virtual seconds."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 
+from autograder.protocol import operation as protocol
 from autograder.simulator.operation import Operation
-
-
-@dataclass(frozen=True)
-class OperationReport:
-    """One operation. `start` is when it was posted and `end` when it was done (-1: never); `peer` -1 is everyone or anyone.
-
-    `waited` is when the rank's wait for it returned, -1 if none did; `group` are the members' global ranks, in group order.
-    """
-
-    kind: str
-    api: str
-    peer: int
-    nbytes: int
-    group: tuple[int, ...]
-    start: float
-    end: float
-    waited: float
-    file: str
-    line: int
 
 
 @dataclass(frozen=True)
@@ -36,7 +19,7 @@ class RankReport:
     bytes_sent: int
     messages_received: int
     bytes_received: int
-    operations: tuple[OperationReport, ...]
+    operations: tuple[protocol.Operation, ...]
 
 
 def of_rank(rank: int, clock: float, operations: list[Operation]) -> RankReport:
@@ -54,27 +37,24 @@ def of_rank(rank: int, clock: float, operations: list[Operation]) -> RankReport:
     )
 
 
-def _of_operation(operation: Operation) -> OperationReport:
-    peer = operation.peer
-    if operation.kind == "recv" and operation.partner is not None:
-        peer = operation.partner.rank
-    end = -1.0 if operation.end is None else operation.end
-    waited = -1.0 if operation.waited is None else operation.waited
+def _of_operation(operation: Operation) -> protocol.Operation:
+    """What the grader is told of it: `peer` is whom a message came from in the end."""
     place = operation.place
-    return OperationReport(
+    return protocol.Operation(
         kind=operation.kind,
         api=place.api,
-        peer=peer,
+        peer=operation.partner.rank if operation.kind == "recv" and operation.partner else operation.peer,
         nbytes=operation.nbytes,
+        tag=operation.tag,
         group=operation.group.ranks,
         start=operation.posted,
-        end=end,
-        waited=waited,
+        end=-1.0 if operation.end is None else operation.end,
         file=place.file,
         line=place.line,
     )
 
 
+Event = dict[str, Any]  # of the Chrome trace event format, whose arguments are anything
 _encoder = msgspec.json.Encoder(order="sorted")
 
 
@@ -84,7 +64,7 @@ def trace(ranks: list[list[Operation]], topology: str) -> str:
     A row a rank: what the rank was in (from the call to its wait) and, below, what was on the wire. Arrows follow the
     messages. Microseconds of virtual time.
     """
-    events: list[dict] = [{"ph": "M", "name": "process_name", "pid": 0, "args": {"name": f"simulated {topology}"}}]
+    events: list[Event] = [{"ph": "M", "name": "process_name", "pid": 0, "args": {"name": f"simulated {topology}"}}]
     for rank, operations in enumerate(ranks):
         events.append({"ph": "M", "name": "thread_name", "pid": 0, "tid": rank, "args": {"name": f"rank {rank}"}})
         for operation in operations:
@@ -93,8 +73,8 @@ def trace(ranks: list[list[Operation]], topology: str) -> str:
     return f'{{"displayTimeUnit":"ns","traceEvents":[\n{lines}\n]}}\n'
 
 
-def _events(operation: Operation) -> list[dict]:
-    row = {"pid": 0, "tid": operation.rank}
+def _events(operation: Operation) -> list[Event]:
+    row: Event = {"pid": 0, "tid": operation.rank}
     end = operation.end if operation.end is not None else operation.posted
     facts = {
         "operation": str(operation),
@@ -108,7 +88,7 @@ def _events(operation: Operation) -> list[dict]:
     # Asynchronous events may overlap on a row; a begin and an end are tied together by their id.
     ident = f"{operation.rank}.{operation.id}"
     span = {**row, "cat": operation.kind, "name": name, "id": ident}
-    events = [
+    events: list[Event] = [
         {**span, "ph": "b", "ts": operation.posted * 1e6, "args": facts},
         {**span, "ph": "e", "ts": end * 1e6},
     ]
