@@ -9,10 +9,9 @@ import signal
 from autograder.checks.finding import Finding, Mismatch, RankView, Status
 from autograder.cluster.outcome import End, Outcome, RankOutcome
 from autograder.diagnosis.collective_order import disagreement
-from autograder.diagnosis.rank_status import end, last_operation, lines, of_all, places, rank_status, who_waits
+from autograder.diagnosis.rank_status import end, is_echo, last_operation, lines, of_all, places, rank_status, who_waits
 from autograder.protocol.reply import Raised
 from autograder.simulator import verdict as verdicts
-from autograder.simulator.endpoint import SimulationError
 
 # What an exception's type and text mean, where they do not say it themselves.
 _MEANINGS = (
@@ -26,8 +25,6 @@ _MEANINGS = (
         "src and dst are ranks of the world; a rank in the group is a group_src or group_dst",
     ),
 )
-# What a rank raises because another one died: never the cause.
-_ECHO = re.compile(r"Connection (closed|reset) by peer|Broken pipe|peer rank|Socket closed", re.IGNORECASE)
 _ABORTED_RECV = (
     "gloo ends the process when a message is larger than the buffer it is received into: compare the number of "
     "elements sent with the size of the buffer, on every rank and for sizes that do not divide"
@@ -160,15 +157,9 @@ def _malformed(outcome: Outcome, function: str) -> Finding | None:
 def _cause(outcome: Outcome) -> RankOutcome | None:
     """The first rank that raised on its own account."""
     for rank in outcome.ranks:
-        raised = rank.reply.raised if rank.reply else None
-        if rank.status == "raised" and raised is not None and not _is_echo(raised, outcome):
+        if rank.status == "raised" and rank.reply and rank.reply.raised and not is_echo(rank, outcome):
             return rank
     return None
-
-
-def _is_echo(raised: Raised, outcome: Outcome) -> bool:
-    """Whether this was raised only because of what had gone wrong elsewhere."""
-    return bool(_ECHO.search(raised.text)) or (outcome.verdict is not None and raised.type == SimulationError.__name__)
 
 
 def _raised(outcome: Outcome, function: str) -> Finding | None:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from autograder.checks.finding import RankView
 from autograder.cluster.outcome import End, Outcome, RankOutcome
 from autograder.protocol.operation import SourceLine
 from autograder.protocol.status_board import RUNNING, RankActivity
+from autograder.simulator.endpoint import SimulationError
 from autograder.system.process import signal_name
+
+# What a rank raises because another one died: never the cause.
+_ECHO = re.compile(r"Connection (closed|reset) by peer|Broken pipe|peer rank|Socket closed", re.IGNORECASE)
 
 
 def who_waits(stuck: list[RankOutcome], outcome: Outcome) -> str:
@@ -47,10 +53,26 @@ def _circle(peers: dict[int, int]) -> list[int]:
 
 
 def of_all(outcome: Outcome) -> tuple[RankView, ...]:
-    """A row for each rank: how far it came."""
+    """One row per rank: how far it came. Ranks that were stopped by another one's failure are not marked as wrong."""
+    failed = [rank for rank in outcome.ranks if rank.status != "returned"]
+    stopped = [rank.rank for rank in failed if is_echo(rank, outcome)]
+    if len(stopped) == len(failed):
+        stopped = []  # nobody else is to blame
     return tuple(
-        RankView(rank=rank.rank, note=rank_status(rank), wrong=rank.status != "returned") for rank in outcome.ranks
+        RankView(rank=rank.rank, note="was stopped: another rank had failed")
+        if rank.rank in stopped
+        else RankView(rank=rank.rank, note=rank_status(rank), wrong=rank.status != "returned")
+        for rank in outcome.ranks
     )
+
+
+def is_echo(rank: RankOutcome, outcome: Outcome) -> bool:
+    """Whether the rank raised only because of what had gone wrong elsewhere."""
+    raised = rank.reply.raised if rank.reply is not None and rank.status == "raised" else None
+    if raised is None:
+        return False
+    by_the_switch = outcome.verdict is not None and raised.type == SimulationError.__name__
+    return by_the_switch or bool(_ECHO.search(raised.text))
 
 
 def rank_status(rank: RankOutcome) -> str:
