@@ -114,7 +114,7 @@ def _rank_table(ranks: Sequence[RankView]) -> RenderableType:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", show_edge=False)
     table.add_column("rank", no_wrap=True)
     for name in names:
-        table.add_column("" if name == "note" else name, overflow="fold")
+        table.add_column(name, overflow="fold")
     for view in shown:
         wrong = "red" if view.wrong else ""
         cells = [Text(getattr(view, name), style=wrong if name == "got" else "") for name in names]
