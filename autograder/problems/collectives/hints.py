@@ -45,8 +45,11 @@ def hints_for(evidence: Evidence) -> tuple[str, ...]:
 
 
 def _unwritten(e: Evidence) -> Iterator[str]:
-    if e.example.size > 1 and e.would_be(same(e.before[e.member][e.argument])):
-        yield "it holds what it held before the call: the result was never written into it"
+    if e.would_be(same(e.before[e.member][e.argument])):
+        seen = (
+            ": the caller holds the tensors of the list, not what is put in their place" if "list" in e.argument else ""
+        )
+        yield f"it holds what it held before the call: the result was never written into it{seen}"
 
 
 def _another_rank(e: Evidence) -> Iterator[str]:

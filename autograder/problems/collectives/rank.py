@@ -24,6 +24,8 @@ def call(context: Context, arguments: CallArguments) -> Answer:
         return None, {}
     keywords = _keywords(arguments.keywords)
     calls = [_tensors(context, arguments, number) for number in range(arguments.calls)]
+    # What the caller holds: a function may change the lists that it is given, and not what is looked at.
+    held = {of_call(number, name): t for number, tensors in enumerate(calls) for name, t in _named(tensors).items()}
     raised = None
     for tensors in calls:
         try:
@@ -32,8 +34,7 @@ def call(context: Context, arguments: CallArguments) -> Answer:
             if not arguments.must_raise or is_stub(error):
                 raise
             raised = name_of(error, arguments.must_raise)
-    after = {of_call(number, name): t for number, tensors in enumerate(calls) for name, t in _named(tensors).items()}
-    return CallReply(raised), after
+    return CallReply(raised), held
 
 
 def _keywords(given: Keywords) -> dict[str, Any]:
@@ -53,9 +54,9 @@ def _tensors(context: Context, arguments: CallArguments, number: int) -> Tensors
     }
 
 
-def _named(tensors: Tensors) -> dict[str, Any]:
-    """Every tensor by its name, and whatever a list holds by now."""
-    named: dict[str, Any] = {}
+def _named(tensors: Tensors) -> dict[str, torch.Tensor]:
+    """Every tensor by its name, those in lists too."""
+    named: dict[str, torch.Tensor] = {}
     for name, value in tensors.items():
         if isinstance(value, torch.Tensor):
             named[name] = value
