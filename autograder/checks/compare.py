@@ -58,11 +58,12 @@ def side_by_side(rank: RankOutcome, name: str, expected: Expectation, around: in
 def out_of_step(ranks: Sequence[RankOutcome], name: str) -> tuple[RankView, ...]:
     """The first two ranks whose tensors of that name, alike in shape and dtype, differ in any bit; none if all agree.
 
+    All NaNs count as one.
     Each is shown where they differ first.
     """
     first = ranks[0]
     for other in ranks[1:]:
-        differing = np.flatnonzero(bits(first.tensors[name]) != bits(other.tensors[name]))
+        differing = np.flatnonzero(_differ(first.tensors[name], other.tensors[name]))
         if differing.size:
             at = int(differing[0])
             return tuple(
@@ -70,3 +71,10 @@ def out_of_step(ranks: Sequence[RankOutcome], name: str) -> tuple[RankView, ...]
                 for r in (first, other)
             )
     return ()
+
+
+def _differ(one: torch.Tensor, other: torch.Tensor) -> np.ndarray:
+    """Which elements differ in any bit."""
+    both_nan = (one.isnan() & other.isnan()).numpy()
+    differ: np.ndarray = (bits(one) != bits(other)) & ~both_nan
+    return differ

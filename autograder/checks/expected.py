@@ -20,8 +20,11 @@ class Expected:
             return wrong
         values = got.double().numpy()
         with np.errstate(invalid="ignore"):
-            outside: np.ndarray = ~(np.abs(values - self.values) <= self.bound)
-        return outside
+            near = np.abs(values - self.values) <= self.bound
+        # What is not finite has no distance: it is there or it is not. All NaNs are one.
+        same_kind = (values == self.values) | (np.isnan(values) & np.isnan(self.values))
+        right: np.ndarray = np.where(np.isfinite(self.values), near, same_kind)
+        return ~right
 
     def tensor(self) -> torch.Tensor:
         """The expected values as a tensor of the expected dtype, to be shown."""

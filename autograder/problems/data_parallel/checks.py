@@ -94,10 +94,10 @@ def draw_missing(task: str, world_size: int) -> st.SearchStrategy[Averaging]:
 
 
 @_check("layouts", AVERAGES, averaged)
-def draw_layouts(task: str, world_size: int) -> st.SearchStrategy[Averaging]:
-    """{task} takes transposed, tied and float32 parameters as well"""
-    drawn = layers(["transposed", "tied", "tanh_linear"], (1, 4), dtypes=BOTH)
-    return averagings(task, world_size, drawn, _members(world_size))
+def draw_layouts(task: str, world_size: int) -> list[st.SearchStrategy[Averaging]]:
+    """{task} takes transposed, tied and float32 parameters as well, and hides no inf and no NaN"""
+    drawn, members = layers(["transposed", "tied", "tanh_linear"], (1, 4), dtypes=BOTH), _members(world_size)
+    return [averagings(task, world_size, drawn, members, overflows=overflows) for overflows in (False, True)]
 
 
 @_check("one_message", ("average_gradients_flat",), one_message)

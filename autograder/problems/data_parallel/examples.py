@@ -100,12 +100,14 @@ class Averaging(Replicas):
 
     `missing` are those that are None: pairs of a member and the number of a parameter. Frozen parameters have a
     gradient if `frozen_too`. With `counting`, gradients are small whole numbers: the tens tell the member.
+    `overflow` is what one element of the last member's first gradient is: "inf", "-inf" or "nan" ("": a number).
     """
 
     function: str
     missing: frozenset[tuple[int, int]] = frozenset()
     frozen_too: bool = False
     counting: bool = False
+    overflow: str = ""
 
     @functools.cached_property
     def gradients(self) -> list[Tensors]:
@@ -121,10 +123,13 @@ class Averaging(Replicas):
         ]
 
     def _gradient(self, shape: tuple[int, ...], dtype: torch.dtype, member: int, number: int) -> torch.Tensor:
-        if not self.counting:
-            return fill(shape, dtype, (self.seed, member, number, 1))
-        flat = 10.0 * (member + 1) + np.arange(math.prod(shape)) % 10 + number
-        return torch.from_numpy(flat).to(dtype).reshape(shape)
+        if self.counting:
+            flat = torch.from_numpy(10.0 * (member + 1) + np.arange(math.prod(shape)) % 10 + number).to(dtype)
+        else:
+            flat = fill(shape, dtype, (self.seed, member, number, 1)).flatten()
+        if self.overflow and number == 0 and member == self.size - 1:
+            flat[self.seed % flat.numel()] = float(self.overflow)
+        return flat.reshape(shape)
 
     def call(self) -> Call:
         """Each member is given its state and its gradients."""
@@ -166,8 +171,12 @@ def averagings(
     drawn_layers: DrawnLayers,
     members: Members,
     some_missing: bool = False,
+    overflows: bool = False,
 ) -> Averaging:
-    """Calls of `function`; with `some_missing`, some gradients are None, on some ranks or all, frozen ones exist."""
+    """Calls of `function`; with `some_missing`, some gradients are None, on some ranks or all, frozen ones exist.
+
+    With `overflows`, one element of one member's is not finite.
+    """
     example = Averaging(
         function=function,
         world_size=world_size,
@@ -175,6 +184,7 @@ def averagings(
         members=draw(members),
         seed=draw(st.integers(0, 999)),
         counting=draw(st.booleans()),
+        overflow=draw(st.sampled_from(["inf", "nan", "-inf"])) if overflows else "",
     )
     if not some_missing:
         return example

@@ -29,7 +29,10 @@ def hints_for(example: Replicas, gradient: Gradient, member: int, got: torch.Ten
     for words, values in _suspects(example, gradient, member):
         if values.shape == got.shape and torch.count_nonzero(values) and _alike(got, values):
             yield words
-    if got.isnan().any():
+    expected = None if gradient.expected is None else torch.from_numpy(gradient.expected.values)
+    if expected is not None and not expected.isfinite().all() and got.isfinite().all():
+        yield "an inf or NaN of one rank belongs into the average of all: who hides it trains on with wrong gradients"
+    elif got.isnan().any():
         yield "it has NaN, as on the simulated cluster every buffer on its way has: it was read before wait()"
     if not torch.count_nonzero(got) and gradient.own[member] is not None:
         yield "it is all zeros: was the gradient sent before backward had produced it, or never put back?"
