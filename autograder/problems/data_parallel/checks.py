@@ -142,21 +142,24 @@ def draw_unused(task: str, world_size: int) -> st.SearchStrategy[Training]:
 
 
 @_check("accumulation", CLASS, accumulated, weight=TRAINING)
-def draw_accumulation(task: str, world_size: int) -> st.SearchStrategy[Training]:
-    """{task} adds up micro-batches inside no_sync without a message, and averages their sum once"""
+def draw_accumulation(task: str, world_size: int) -> list[st.SearchStrategy[Training]]:
+    """{task} adds up micro-batches inside no_sync, nested or not, without a message, and averages their sum once"""
     drawn = having("branch", layers(["tanh_linear", "branch"], (1, 4)))
 
-    def after_a_plain_step(example: Training, interrupted: bool) -> Training:
+    def after_a_plain_step(example: Training, interrupted: bool, nested: bool) -> Training:
         """Branches are left out of the last micro-batch alone: every gradient is there, though it did not come last."""
         plain = (example.rows[0][:1],) * (1 + interrupted)  # the one after an interruption must not need a no_sync()
         last = frozenset(
             (step + len(plain), len(example.rows[step]) - 1, member, layer) for step, _, member, layer in example.here
         )
         rows = (*plain, *example.rows)
-        return dataclasses.replace(example, rows=rows, here=last, everywhere=frozenset(), interrupted=interrupted)
+        without = dataclasses.replace(example, rows=rows, here=last, everywhere=frozenset())
+        return dataclasses.replace(without, interrupted=interrupted, nested=nested)
 
-    accumulating = trainings(world_size, drawn, steps=(2, 2), micros=(2, 3), skips=True)
-    return st.builds(after_a_plain_step, accumulating, st.booleans())
+    plain = trainings(world_size, drawn, steps=(2, 2), micros=(2, 3), skips=True)
+    nested = trainings(world_size, drawn, steps=(2, 2), micros=(3, 3), skips=True)
+    kinds = ((plain, False), (nested, True))
+    return [st.builds(after_a_plain_step, drawn, st.booleans(), st.just(is_nested)) for drawn, is_nested in kinds]
 
 
 @_check("buckets", CLASS, bucketed, weight=TRAINING)

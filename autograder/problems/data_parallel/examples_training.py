@@ -58,7 +58,8 @@ class Training(Replicas):
 
     `here` are branches that one member leaves out of one micro-batch (step, micro-batch, member, layer), `everywhere`
     those that no member uses in a step (step, layer). `zeroed`: gradients are set to zero between steps, not to None.
-    `interrupted`: after the first step an exception leaves a no_sync().
+    `interrupted`: after the first step an exception leaves a no_sync(). `nested`: each no_sync() has another
+    one inside, in which backward runs or which ends before.
     `compute` are the virtual seconds that each layer's backward takes on the simulated cluster (0: on any other).
     """
 
@@ -69,6 +70,7 @@ class Training(Replicas):
     everywhere: frozenset[tuple[int, int]] = frozenset()
     zeroed: bool = False
     interrupted: bool = False
+    nested: bool = False
     compute: float = 0.0
 
     def skipped(self, step: int, micro: int, member: int) -> list[int]:
@@ -112,6 +114,7 @@ class Training(Replicas):
             ranks=self.size,
             zeroed=self.zeroed,
             interrupted=self.interrupted,
+            nested=self.nested,
             compute=self.compute,
         )
 
@@ -137,6 +140,8 @@ class Training(Replicas):
             setting.append(f"up to {micros} micro-batches a step, all but the last in no_sync()")
         if self.interrupted:
             setting.append("an exception leaves a no_sync() after step 1")
+        if self.nested:
+            setting.append("each no_sync() has another one inside, around every other backward")
         if self.compute:
             setting.append(f"{self.compute * 1e6:.0f} us of backward a layer")
         if self.everywhere:

@@ -170,10 +170,11 @@ def accumulated(example: Training, outcome: Outcome) -> Mismatch | None:
         for step, (start, last, _, _) in enumerate(steps):
             if last > start:
                 op = outcome.ranks[number].operations[start]
+                nested = ("a no_sync() that ends inside of another one leaves that one in force",) * example.nested
                 return Mismatch(
                     headline=f"rank {number} called {op.api or op.kind} inside no_sync() in step {step + 1}",
                     where=(f"{op.file}:{op.line}",),
-                    hints=("only the last micro-batch, outside of no_sync(), sends",),
+                    hints=("only the last micro-batch, outside of no_sync(), sends", *nested),
                 )
     mismatch = trained(example, outcome)
     if mismatch is not None:

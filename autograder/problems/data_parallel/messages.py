@@ -74,8 +74,8 @@ class TrainArguments(msgspec.Struct, frozen=True, kw_only=True):
 
     `skipped` are the branches that this rank leaves out, `rows` how many rows the group's `ranks` have together, both
     by step and micro-batch. If `zeroed`, gradients are set to zero between steps, not to None. If `interrupted`, an
-    exception leaves a no_sync() after the first step. On the simulated cluster backward takes `compute` seconds a
-    layer.
+    exception leaves a no_sync() after the first step; if `nested`, each no_sync() has another one inside. On the
+    simulated cluster backward takes `compute` seconds a layer.
     """
 
     group: list[int] | None
@@ -87,6 +87,7 @@ class TrainArguments(msgspec.Struct, frozen=True, kw_only=True):
     ranks: int
     zeroed: bool
     interrupted: bool
+    nested: bool
     compute: float
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -170,12 +170,26 @@ def _backward(context: Context, arguments: TrainArguments, replica: Any, step: i
         if last:
             before_last = context.operations_begun()
         rows, target = (context.tensors[key(step, micro)].to(context.device) for key in (rows_key, target_key))
-        with contextlib.nullcontext() if last else replica.no_sync():
+        with contextlib.nullcontext() if last else _accumulating(replica, arguments.nested, micro):
             # the average divides by the ranks, so each multiplies its part of the batch's mean
             mine = loss(replica(rows, left_out), target, arguments.rows[step][micro]) * arguments.ranks
             if mine.requires_grad:
                 torch.autograd.backward(mine)
     return first, before_last, context.operations_begun()
+
+
+@contextlib.contextmanager
+def _accumulating(replica: Any, nested: bool, micro: int) -> Iterator[None]:
+    """no_sync(); if `nested`, backward runs in one inside of another, and in the outer one when the inner has ended."""
+    with replica.no_sync():
+        if nested and micro % 2 == 0:
+            with replica.no_sync():
+                yield
+            return
+        if nested:
+            with replica.no_sync():
+                pass
+        yield
 
 
 def _model(context: Context, layers: Sequence[Layer]) -> Model:

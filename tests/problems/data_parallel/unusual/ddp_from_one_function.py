@@ -50,8 +50,8 @@ class DistributedDataParallel(nn.Module):
 
     @contextmanager
     def no_sync(self):
-        self.state["on"] = False
+        before, self.state["on"] = self.state["on"], False
         try:
             yield self
         finally:
-            self.state["on"] = True
+            self.state["on"] = before
