@@ -32,15 +32,18 @@ Reading = TypeVar("Reading", int, float)
 
 
 class Clock:
-    """Virtual seconds of one rank: `now` since the example began."""
+    """Virtual seconds of one rank: `now` since the example began.
+
+    Python's clocks show `ahead` seconds more, as those of another machine would.
+    """
 
     def __init__(self) -> None:
-        self.now = 0.0
+        self.now = self.ahead = 0.0
         self._streams: dict[str, float] = {}
 
     def reset(self) -> None:
-        """Back to zero, with an idle device."""
-        self.now = 0.0
+        """Back to zero, with an idle device; all ranks' clocks agree."""
+        self.now = self.ahead = 0.0
         self._streams.clear()
 
     def spend(self, seconds: float | SupportsIndex) -> None:
@@ -62,7 +65,7 @@ class Clock:
 
     def read(self) -> float:
         """What Python's clocks show."""
-        return START + self.now
+        return START + self.ahead + self.now
 
     def read_ns(self) -> int:
         """The same in whole nanoseconds."""

@@ -46,6 +46,11 @@ def clock() -> Clock:
     return _this().clock
 
 
+def is_simulated() -> bool:
+    """Whether this process is a rank of the simulated cluster."""
+    return _endpoint is not None
+
+
 def begin() -> None:
     """A new example begins on this rank: its clock is at zero."""
     _this().begin()

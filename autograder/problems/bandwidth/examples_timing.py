@@ -172,9 +172,9 @@ def steady(draw: st.DrawFn, world_size: int) -> Timing:
     own = (draw(st.integers(4, 6)) * MILLI,) * world_size
     nbytes = draw(st.sampled_from([0, 1000]))
     if draw(st.booleans()):
-        # as many short ones as long ones among the warm-up calls, too
-        counts: Counts = {"warmup": draw(st.sampled_from([2, 4])), "iterations": draw(st.sampled_from([4, 10]))}
-        return Timing("", world_size, own=own, factors=(1, 3), nbytes=nbytes, **counts)
+        # So that mean, median and minimum differ; as many long ones among the warm-up calls as among the measured.
+        counts: Counts = {"warmup": draw(st.sampled_from([3, 6])), "iterations": draw(st.sampled_from([6, 9]))}
+        return Timing("", world_size, own=own, factors=(1, 1, 4), nbytes=nbytes, **counts)
     return Timing("", world_size, own=own, nbytes=nbytes, **_counts(draw))
 
 

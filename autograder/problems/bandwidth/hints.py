@@ -71,6 +71,9 @@ def printed(figure: float, right: float) -> Iterator[str]:
         yield "at least four significant digits, however small the number: f'{x:.5g}' has them"
 
 
+A_LOT = 40.0  # seconds: more than all calls of an example take, and less than ranks' clocks are apart
+
+
 def seconds(example: Timing, got: dict[int, float], truth: dict[int, float], first: int) -> Iterator[str]:
     """Why the time that rank `first` tells is another one."""
     known = (
@@ -79,6 +82,8 @@ def seconds(example: Timing, got: dict[int, float], truth: dict[int, float], fir
         (example.iterations, "this is the time of all iterations together: seconds of one call are asked for"),
         (example.iterations / 20, f"this is divided by 20: {example.iterations} iterations were made"),
     )
+    if abs(got[first]) * example.iterations > A_LOT:
+        yield "the clocks of two ranks do not agree: exchange durations, never times of day"
     ratio = got[first] / truth[first]
     yield from (hint for factor, hint in known if factor != 1 and close(ratio, factor, WITHIN))
     if any(math.isnan(time) for time in got.values()):

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import io
+import sys
 import time
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, TextIO
 
 import torch
 
@@ -28,6 +31,9 @@ from autograder.problems.bandwidth.messages import (
 from autograder.problems.common.rank_side.raising import refuses
 from autograder.simulator import rank_side
 from autograder.simulator.virtual_cuda import virtual_cuda
+
+CLOCKS_APART = 100.0  # seconds between the clocks of a rank and the next one
+PRINTING = 0.5e-3  # seconds for a piece of text that is printed
 
 
 def figures(context: Context, arguments: FiguresArguments) -> Answer:
@@ -65,7 +71,7 @@ def timing(context: Context, arguments: TimingArguments) -> Answer:
         return None, {}
     collective = Scripted(arguments, context, group)
     time.sleep(arguments.late)
-    with virtual_cuda() if arguments.work else contextlib.nullcontext():
+    with _machine_of_its_own(context.rank), virtual_cuda() if arguments.work else contextlib.nullcontext():
         seconds = student(
             collective,
             warmup=arguments.warmup,
@@ -74,6 +80,37 @@ def timing(context: Context, arguments: TimingArguments) -> Answer:
             group=group,
         )
     return TimingReply(text_of(seconds), collective.calls), {}
+
+
+@contextlib.contextmanager
+def _machine_of_its_own(rank: int) -> Iterator[None]:
+    """On the simulated cluster: clocks that do not agree with the other ranks', and output that takes its time."""
+    if not rank_side.is_simulated():
+        yield
+        return
+    rank_side.clock().ahead = CLOCKS_APART * rank
+    try:
+        with contextlib.redirect_stdout(SlowOutput(sys.stdout)):
+            yield
+    finally:
+        rank_side.clock().ahead = 0.0
+
+
+class SlowOutput(io.TextIOBase):
+    """Writes to a stream; each piece takes `PRINTING` virtual seconds."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        rank_side.clock().spend(PRINTING)
+        return self._stream.write(text)
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+    def writable(self) -> bool:
+        return True
 
 
 def _device(words: str) -> str | torch.device:
