@@ -191,11 +191,10 @@ def trainings(
 
 
 @st.composite
-def timed_trainings(draw: st.DrawFn, world_size: int, link: Link) -> Training:
-    """Trainings on the simulated cluster: one bucket a layer, backward from half to twice as slow as the network."""
+def timed_trainings(draw: st.DrawFn, world_size: int, link: Link, ratio: float) -> Training:
+    """Trainings on the simulated cluster: one bucket per layer, backward `ratio` times as slow as the network."""
     width = draw(st.integers(4, 8))
     nbytes = 8 * width**2
-    ratio = draw(st.sampled_from([0.5, 1.0, 2.0]))
     layer = Layer("tanh_linear", (width,), bias=False)
     return Training(
         world_size=world_size,

@@ -15,6 +15,7 @@ from autograder.protocol.operation import Operation
 from autograder.simulator.topology import Link
 
 ALLOWED = 1.1  # of the bound on a step's time
+LATE = 0.1  # of a layer's backward, between the last gradient of a bucket and its launch
 WITHIN = 0.01  # of what a step takes at least
 SLACK_BYTES = 8  # a parameter: for a message that tells other ranks which parameters were used
 
@@ -57,9 +58,8 @@ def overlapped(link: Link, example: Training, outcome: Outcome) -> Mismatch | No
             operations = rank.operations[start:stop]
             small = [op.nbytes for op in operations if op.nbytes <= SLACK_BYTES * layers]
             bound = last + sum(all_reduce_seconds(nbytes, example.size, link) for nbytes in small[:1])
-            mismatch = _contradicts_the_switch(
-                example, rank, seconds, [op for op in operations if op.nbytes > SLACK_BYTES * layers]
-            )
+            buckets = [op for op in operations if op.nbytes > SLACK_BYTES * layers]
+            mismatch = _contradicts_the_switch(example, rank, seconds, buckets) or _late(example, rank, step, buckets)
             if mismatch is not None:
                 return mismatch
             if seconds > ALLOWED * bound:
@@ -101,6 +101,31 @@ def _contradicts_the_switch(
             f"after the other, {example.compute * 1e6:.0f} us apart",
             hints=("launch each bucket as soon as its gradients are ready, while backward goes on",),
         )
+    return None
+
+
+def _late(example: Training, rank: RankOutcome, step: int, buckets: Sequence[Operation]) -> Mismatch | None:
+    """Each bucket is launched when its gradients are ready, a layer's backward after the bucket before.
+
+    Where the network is slower than backward, a total time would not tell.
+    """
+    starts = sorted(op.start for op in buckets)
+    for number, start in enumerate(starts):
+        late = start - (starts[0] + number * example.compute)
+        if late > LATE * example.compute:
+            return Mismatch(
+                headline=f"rank {rank.rank} launches bucket {number + 1} of {len(starts)} {late * 1e6:.0f} us "
+                f"after its gradients are ready, in step {step + 1}",
+                ranks=(
+                    RankView(
+                        rank=rank.rank,
+                        got=f"launched {' '.join(f'{(s - starts[0]) * 1e6:.0f}' for s in starts)} us after the first",
+                        expected=" ".join(f"{k * example.compute * 1e6:.0f}" for k in range(len(starts))),
+                        wrong=True,
+                    ),
+                ),
+                hints=("backward must not stand still: whoever waits for a bucket before the next one holds both up",),
+            )
     return None
 
 
