@@ -8,6 +8,11 @@ from autograder.fabric.callsite import AUTOGRAD
 from autograder.protocol.operation import Operation
 
 BRINGS_NOTHING = ("send", "barrier")
+FEWER = (
+    "did something travel in a smaller dtype than its own (float64 as float32 loses digits), or was a part left out? "
+    "What is known from elsewhere does not count: it has to arrive in messages of this call"
+)
+NOTHING = "what one rank knows of another has to arrive in messages of this call"
 
 
 def received_bytes(rank: RankOutcome) -> int:
@@ -16,13 +21,17 @@ def received_bytes(rank: RankOutcome) -> int:
 
 
 def unexplained_values(outcome: Outcome, least: dict[int, int]) -> Mismatch | None:
-    """The first rank whose record has fewer bytes than whatever algorithm needs there; `least` by global rank."""
+    """The first rank whose record has fewer bytes than whatever algorithm needs there; `least` by global rank.
+
+    Told as a question of data: an honest mistake has fewer bytes, too, where tolerances hide what it loses.
+    """
     for number, needed in least.items():
         there = received_bytes(outcome.ranks[number])
         if there < needed:
             return Mismatch(
-                headline=f"rank {number} has the right values but received only {there} bytes of the {needed} that "
-                "carry them: ranks may pass data by messages alone"
+                headline=f"messages have brought rank {number} only {there} bytes, and the values that it ends with "
+                f"take {needed}",
+                hints=(FEWER,) if there else (NOTHING,),
             )
     return None
 

@@ -32,8 +32,8 @@ from autograder.report.model import CheckResult, Failure, Setting
 # Of a check at one world size, so many examples are tried with zeroed payloads until one tells something.
 ZEROED_TRIES = 3
 NEEDS_NO_MESSAGES = (
-    "the results are right although every message's payload was zeroed on its way: ranks may learn of one another by "
-    "messages alone"
+    "the results are right although every message's payload was zeroed on its way: what one rank knows of another has "
+    "to arrive in a message"
 )
 
 

@@ -93,7 +93,7 @@ def test_wrong_submission(problem: str, path: Path, tmp_path: Path, graded: Call
     shown = "\n".join(map(one_line, lost.values()))
     for pattern in variant.says:
         assert re.search(pattern, shown, re.IGNORECASE), f"{pattern!r} is not in:\n{shown}"
-    assert "by messages alone" not in shown, f"an honest mistake is taken for a cheat:\n{shown}"
+    assert "payload was zeroed" not in shown, f"an honest mistake is taken for a cheat:\n{shown}"
 
 
 @pytest.mark.parametrize(("problem", "path"), RIGHT)
